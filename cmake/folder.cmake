@@ -1,0 +1,21 @@
+# tessera_folder(NAME DEPENDS folder...): the library tessera_NAME of one folder of src/tessera, from
+# every .cpp in it but the tests, and the program tessera_NAME_test from its *_test.cpp files.
+# DEPENDS names the folders it may include; tools/check_layering.py holds the same rule on #include.
+function(tessera_folder NAME)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  add_library(tessera_${NAME} STATIC ${sources})
+  target_link_libraries(tessera_${NAME} PUBLIC tessera_options ${ARG_LIBRARIES})
+  foreach(folder ${ARG_DEPENDS})
+    target_link_libraries(tessera_${NAME} PUBLIC tessera_${folder})
+  endforeach()
+  if(tests)
+    add_executable(tessera_${NAME}_test ${tests})
+    target_link_libraries(tessera_${NAME}_test PRIVATE tessera_${NAME} GTest::gtest_main)
+    add_test(NAME ${NAME} COMMAND tessera_${NAME}_test)
+    set_tests_properties(${NAME} PROPERTIES TIMEOUT 600 LABELS unit)
+  endif()
+endfunction()
