@@ -1,0 +1,67 @@
+# What `make install` puts on a machine: the program, one static library of the folders marked
+# INSTALL, their headers, and what CMake and pkg-config need to find them.
+# docs/decisions/0002-one-installed-library.md says why it is one library.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(folders GLOBAL PROPERTY TESSERA_INSTALLED_FOLDERS)
+get_property(libraries GLOBAL PROPERTY TESSERA_INSTALLED_LIBRARIES)
+list(REMOVE_DUPLICATES libraries)
+
+set(objects)
+foreach(folder ${folders})
+  list(APPEND objects $<TARGET_OBJECTS:tessera_${folder}>)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/tessera/${folder}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
+          FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+add_library(tessera_library STATIC ${objects})
+set_target_properties(tessera_library PROPERTIES
+  OUTPUT_NAME tessera EXPORT_NAME tessera LINKER_LANGUAGE CXX)
+target_compile_features(tessera_library INTERFACE cxx_std_20)
+target_include_directories(tessera_library INTERFACE $<INSTALL_INTERFACE:include>)
+target_link_libraries(tessera_library INTERFACE ${libraries})
+add_dependencies(product tessera_library)
+
+# For each outside library: the find_dependency() line of tesseraConfig.cmake, and its pkg-config
+# module or linker flag.
+set(TESSERA_FIND_DEPENDENCIES "")
+set(TESSERA_PC_REQUIRES "")
+set(TESSERA_PC_LIBS "")
+foreach(library ${libraries})
+  if(library STREQUAL "Threads::Threads")
+    string(APPEND TESSERA_FIND_DEPENDENCIES "find_dependency(Threads)\n")
+    string(APPEND TESSERA_PC_LIBS " -pthread")
+  elseif(library STREQUAL "fmt::fmt")
+    string(APPEND TESSERA_FIND_DEPENDENCIES "find_dependency(fmt)\n")
+    string(APPEND TESSERA_PC_REQUIRES " fmt")
+  elseif(library MATCHES "^absl::(.*)$")
+    string(APPEND TESSERA_FIND_DEPENDENCIES "find_dependency(absl)\n")
+    string(APPEND TESSERA_PC_REQUIRES " absl_${CMAKE_MATCH_1}")
+  else()
+    message(FATAL_ERROR "cmake/install.cmake does not know how users find ${library}")
+  endif()
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
+configure_package_config_file(cmake/tesseraConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/package/tesseraConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a new minor version may change any interface.
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/tesseraConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH TESSERA_PC_PREFIX
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/package/tessera.pc @ONLY)
+
+install(TARGETS tessera_library EXPORT tesseraTargets)
+install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/package/tesseraConfig.cmake
+              ${CMAKE_BINARY_DIR}/package/tesseraConfigVersion.cmake
+        DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/package/tessera.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET tessera)
+  add_dependencies(product tessera)
+  install(TARGETS tessera)
+endif()

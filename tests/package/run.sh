@@ -1,0 +1,50 @@
+#!/bin/sh
+# Tests the installed package: installs a build below a temporary prefix, compiles every installed
+# header alone, builds examples/ against the prefix through CMake and through pkg-config, and runs
+# every example both ways.
+#
+#   tests/package/run.sh BUILD
+set -eu
+build=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+
+cmake --install "$build" --prefix "$prefix" >"$scratch/install.log"
+for file in lib/libtessera.a lib/pkgconfig/tessera.pc lib/cmake/tessera/tesseraConfig.cmake; do
+  [ -f "$prefix/$file" ] || { echo "package: $file was not installed" >&2; exit 1; }
+done
+[ ! -e "$build/bin/tessera" ] || "$prefix/bin/tessera" --version
+
+# The prefix alone may be seen: a header that leans on the source tree does not compile here.
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+cflags=$(pkg-config --cflags tessera)
+libs=$(pkg-config --libs tessera)
+strict="-std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror"
+
+(cd "$prefix/include" && find tessera -name '*.hpp') >"$scratch/headers"
+while read -r header; do
+  echo "#include \"$header\""
+  echo "#include \"$header\""
+done <"$scratch/headers" | while read -r line && read -r again; do
+  printf '%s\n%s\n' "$line" "$again" |
+    g++ $strict -fsyntax-only $cflags -x c++ - ||
+    { echo "package: does not compile alone: $line" >&2; exit 1; }
+done
+echo "package: $(wc -l <"$scratch/headers") headers compile alone"
+
+cmake -S "$root/examples" -B "$scratch/cmake" -G Ninja -D CMAKE_PREFIX_PATH="$prefix" \
+  -D CMAKE_BUILD_TYPE=Release >"$scratch/configure.log" ||
+  { cat "$scratch/configure.log" >&2; exit 1; }
+cmake --build "$scratch/cmake" -- --quiet
+
+mkdir "$scratch/pkg-config"
+for source in "$root"/examples/*.cpp; do
+  name=$(basename "$source" .cpp)
+  g++ $strict $cflags "$source" -o "$scratch/pkg-config/$name" $libs
+  "$scratch/cmake/$name" >"$scratch/$name.cmake.out"
+  "$scratch/pkg-config/$name" >"$scratch/$name.pkg-config.out"
+  cmp "$scratch/$name.cmake.out" "$scratch/$name.pkg-config.out"
+  echo "package: example $name runs, built through CMake and through pkg-config"
+done
