@@ -15,7 +15,7 @@ README_LINES = 80
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*)$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
-MAKE = re.compile(r"(?:`|^\s*|\$ )make ([a-z][a-z-]*)", re.M)
+MAKE = re.compile(r"(?:`|^\s*|\$ )make ([a-z][a-z-]*)(?![-A-Za-z])", re.M)
 TESSERA = re.compile(r"(?:`|^\s*|\$ )(?:build/bin/)?tessera ([a-z][a-z-]*)", re.M)
 TARGET = re.compile(r"^([a-z][a-z -]*):", re.M)
 
