@@ -1,0 +1,108 @@
+#include "tessera/port/disk.hpp"
+
+#include <array>
+#include <cerrno>
+#include <type_traits>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+
+namespace tessera::port {
+
+namespace {
+
+// Enough to fill a system call with small rows, small enough for the stack.
+constexpr size_t kBatchMax = 256;
+
+// Where a list transfer stands: everything before it has moved.
+struct Position {
+  size_t segment = 0;
+  size_t within = 0;
+};
+
+struct Batch {
+  int64_t offset = 0;
+  size_t count = 0;
+  std::array<iovec, kBatchMax> memory;
+
+  [[nodiscard]] std::span<const iovec> filled() const { return std::span(memory).first(count); }
+};
+
+// Gathers segments that follow each other in the file, from the position on.
+template <typename Segment>
+void fill_batch(std::span<const Segment> segments, Position from, Batch& batch) {
+  batch.count = 0;
+  int64_t end = 0;
+  for (size_t i = from.segment; i < segments.size() && batch.count < kBatchMax; ++i) {
+    const size_t skipped = i == from.segment ? from.within : 0;
+    const auto memory = segments[i].memory.subspan(skipped);
+    const int64_t offset = segments[i].offset + base::exact_cast<int64_t>(skipped);
+    TESSERA_ASSERT(segments[i].offset >= 0);
+    if (memory.empty()) continue;
+    if (batch.count == 0) batch.offset = end = offset;
+    if (offset != end) return;
+    // iovec has one form for both directions; write_some only reads through it.
+    batch.memory[batch.count++] = {const_cast<std::byte*>(memory.data()), memory.size()};
+    const auto next = base::checked_add(offset, base::exact_cast<int64_t>(memory.size()));
+    if (!next) return;
+    end = *next;
+  }
+}
+
+template <typename Segment>
+void advance(std::span<const Segment> segments, Position& position, int64_t bytes) {
+  for (auto left = base::exact_cast<size_t>(bytes); position.segment < segments.size();) {
+    const size_t rest = segments[position.segment].memory.size() - position.within;
+    if (left < rest) {
+      position.within += left;
+      return;
+    }
+    left -= rest;
+    position = {position.segment + 1, 0};
+  }
+}
+
+}  // namespace
+
+template <typename Segment>
+Transfer File::transfer_list(std::span<const Segment> segments) {
+  constexpr bool kReads = std::is_same_v<Segment, ReadSegment>;
+  Transfer transfer;
+  Position position;
+  Batch batch;
+  for (;;) {
+    fill_batch(segments, position, batch);
+    if (batch.count == 0) return transfer;
+    const Attempt attempt =
+        kReads ? read_some(batch.offset, batch.filled()) : write_some(batch.offset, batch.filled());
+    if (attempt.errno_value == EINTR) continue;
+    if (attempt.errno_value == 0 && attempt.bytes == 0 && kReads) return transfer;
+    if (attempt.errno_value != 0 || attempt.bytes == 0) {
+      // A write that moves nothing and gives no reason would be tried for ever.
+      const int cause = attempt.errno_value != 0 ? attempt.errno_value : EIO;
+      transfer.status = base::fail_errno(cause, std::string(kReads ? "read " : "write ") + path_ +
+                                                    " at byte " + std::to_string(batch.offset));
+      return transfer;
+    }
+    transfer.bytes += attempt.bytes;
+    advance(segments, position, attempt.bytes);
+  }
+}
+
+Transfer File::read_at(int64_t offset, std::span<std::byte> memory) {
+  const ReadSegment segment{offset, memory};
+  return read_list({&segment, 1});
+}
+
+Transfer File::write_at(int64_t offset, base::ByteView memory) {
+  const WriteSegment segment{offset, memory};
+  return write_list({&segment, 1});
+}
+
+Transfer File::read_list(std::span<const ReadSegment> segments) { return transfer_list(segments); }
+
+Transfer File::write_list(std::span<const WriteSegment> segments) {
+  return transfer_list(segments);
+}
+
+}  // namespace tessera::port

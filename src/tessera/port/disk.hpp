@@ -1,0 +1,121 @@
+// Disk and File: the only way to reach stored bytes.
+//
+// Code above sees whole transfers, honest counts and explicit durability; PosixDisk and SimDisk
+// keep the same contract, which one conformance suite holds them to.
+//   (D1) A transfer's byte count is what really moved, also when it failed; the bytes moved are the
+//        first ones of the request.
+//   (D2) Interrupted and short system calls are continued inside; they never reach the caller.
+//   (D3) Written bytes and sizes survive a power loss once sync() of that file succeeded. After a
+//        sync() that failed, bytes written before it may be lost although a later one succeeds.
+//   (D4) Names (created, renamed, removed) survive once sync_directory() of the directories that
+//        hold them succeeded; until then each such change may be lost by itself.
+//   (D5) rename() is atomic: after a power loss the file has its old or its new name.
+// Thread safety: all functions of Disk and File from any thread; concurrent transfers on one file
+// are not ordered. Neither takes locks on files.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/base/bytes.hpp"
+#include "tessera/base/result.hpp"
+
+namespace tessera::port {
+
+// What a transfer did. A read that succeeded with fewer bytes than asked met the end of the file;
+// a write that succeeded moved all of them.
+struct [[nodiscard]] Transfer {
+  int64_t bytes = 0;
+  base::Result<void> status;
+
+  explicit operator bool() const { return status.has_value(); }
+};
+
+struct ReadSegment {
+  int64_t offset;
+  std::span<std::byte> memory;
+};
+
+struct WriteSegment {
+  int64_t offset;
+  base::ByteView memory;
+};
+
+class File {
+ public:
+  virtual ~File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // Requires offset >= 0. Memory behind the bytes moved is unchanged.
+  Transfer read_at(int64_t offset, std::span<std::byte> memory);
+  // Requires offset >= 0. Writing behind the end extends the file; the gap reads as zeros.
+  Transfer write_at(int64_t offset, base::ByteView memory);
+
+  // The segments in the order given, as one transfer; runs of segments that follow each other in
+  // the file share a system call. A read ends at the first segment that meets the end of the file.
+  // Requires all offsets >= 0. O(segments) besides the transfer.
+  Transfer read_list(std::span<const ReadSegment> segments);
+  Transfer write_list(std::span<const WriteSegment> segments);
+
+  // Cuts the file, or extends it with zeros. Requires size >= 0.
+  [[nodiscard]] virtual base::Result<void> truncate(int64_t size) = 0;
+  [[nodiscard]] virtual base::Result<int64_t> size() = 0;
+  // Makes bytes and size durable (D3), not the file's name (D4).
+  [[nodiscard]] virtual base::Result<void> sync() = 0;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ protected:
+  // What one system call answered: bytes moved, or the errno if there was an error.
+  struct Attempt {
+    int64_t bytes = 0;
+    int errno_value = 0;
+  };
+
+  explicit File(std::string path) : path_(std::move(path)) {}
+
+  // One try, as preadv and pwritev: may move less than asked; a read of 0 bytes is the end.
+  virtual Attempt read_some(int64_t offset, std::span<const iovec> memory) = 0;
+  virtual Attempt write_some(int64_t offset, std::span<const iovec> memory) = 0;
+
+ private:
+  template <typename Segment>
+  Transfer transfer_list(std::span<const Segment> segments);
+
+  const std::string path_;
+};
+
+enum class Access { kRead, kReadWrite };
+
+// Paths have '/' between their parts. All functions fail as the system call they are named after;
+// the error names the path.
+class Disk {
+ public:
+  virtual ~Disk() = default;
+
+  // An existing file.
+  [[nodiscard]] virtual base::Result<std::unique_ptr<File>> open(const std::string& path,
+                                                                 Access access) = 0;
+  // A new, empty file, readable and writable by its owner only. Fails with EEXIST if it is there.
+  [[nodiscard]] virtual base::Result<std::unique_ptr<File>> create(const std::string& path) = 0;
+  // Files only. A file that is open stays usable until it is closed.
+  [[nodiscard]] virtual base::Result<void> remove(const std::string& path) = 0;
+  // Files only. A file that is called `to` already is replaced.
+  [[nodiscard]] virtual base::Result<void> rename(const std::string& from,
+                                                  const std::string& to) = 0;
+  // For its owner only. Fails with EEXIST if there is anything of that name.
+  [[nodiscard]] virtual base::Result<void> make_directory(const std::string& path) = 0;
+  // The names in a directory, files and directories, sorted.
+  [[nodiscard]] virtual base::Result<std::vector<std::string>> list(
+      const std::string& directory) = 0;
+  // Makes the names in a directory durable (D4).
+  [[nodiscard]] virtual base::Result<void> sync_directory(const std::string& directory) = 0;
+};
+
+}  // namespace tessera::port

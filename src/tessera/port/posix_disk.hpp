@@ -1,0 +1,23 @@
+// PosixDisk: the machine's file systems.
+//
+// Paths are taken as the system takes them, relative to the working directory or absolute.
+// Thread safety: as for Disk.
+#pragma once
+
+#include "tessera/port/disk.hpp"
+
+namespace tessera::port {
+
+class PosixDisk final : public Disk {
+ public:
+  [[nodiscard]] base::Result<std::unique_ptr<File>> open(const std::string& path,
+                                                         Access access) override;
+  [[nodiscard]] base::Result<std::unique_ptr<File>> create(const std::string& path) override;
+  [[nodiscard]] base::Result<void> remove(const std::string& path) override;
+  [[nodiscard]] base::Result<void> rename(const std::string& from, const std::string& to) override;
+  [[nodiscard]] base::Result<void> make_directory(const std::string& path) override;
+  [[nodiscard]] base::Result<std::vector<std::string>> list(const std::string& directory) override;
+  [[nodiscard]] base::Result<void> sync_directory(const std::string& directory) override;
+};
+
+}  // namespace tessera::port
