@@ -1,0 +1,172 @@
+#include "tessera/pattern/line.hpp"
+
+#include "tessera/base/assert.hpp"
+#include "tessera/pattern/assembler.hpp"
+#include "tessera/pattern/zip.hpp"
+
+namespace tessera::pattern {
+
+namespace {
+
+// Lays a set over a domain: its bytes and the gaps between them.
+class LineMaker {
+ public:
+  LineMaker(Label inside, Label outside) : inside_(inside), outside_(outside) {}
+
+  // Requires that the trace ascends and lies in the domain.
+  void lay(const Pattern& trace, Interval domain, Assembler<2>& out) const {
+    if (trace.empty()) {
+      append(domain, outside_, out);
+    } else if (trace.shape().is_run()) {
+      append({domain.begin, trace.span().begin}, outside_, out);
+      append(trace.span(), inside_, out);
+      append({trace.span().end, domain.end}, outside_, out);
+    } else if (trace.shape().is_repeat()) {
+      lay_repeat(trace, domain, out);
+    } else {
+      lay_sequence(trace, domain, out);
+    }
+  }
+
+ private:
+  static void append(Interval bytes, Label label, Assembler<2>& out) {
+    if (!bytes.empty()) out.append_run({{bytes.begin, bytes.begin + label}}, bytes.length());
+  }
+
+  void lay_repeat(const Pattern& trace, Interval domain, Assembler<2>& out) const {
+    const Node<1>& node = *trace.shape().node;
+    const int64_t begin = trace.at()[0];
+    const int64_t stride = node.stride[0];
+    append({domain.begin, begin}, outside_, out);
+    Assembler<2> copy;
+    lay(trace.part(0), {begin, begin + stride}, copy);
+    out.append(repeat_in_bounds(copy.finish_in_bounds(), node.count - 1, {{stride, stride}}));
+    lay(trace.part(node.count - 1), {begin + stride * (node.count - 1), domain.end}, out);
+  }
+
+  void lay_sequence(const Pattern& trace, Interval domain, Assembler<2>& out) const {
+    Interval rest = domain;
+    for (int64_t i = 0; i < trace.part_count(); ++i) {
+      const bool last = i + 1 == trace.part_count();
+      const int64_t end = last ? domain.end : trace.part(i + 1).at()[0];
+      lay(trace.part(i), {rest.begin, end}, out);
+      rest.begin = end;
+    }
+  }
+
+  Label inside_;
+  Label outside_;
+};
+
+// Whether all copies of a repetition have the labels of the first. Labels that happen to form an
+// arithmetic progression are recognised as a repetition too, with a different label each time.
+template <int D>
+bool keeps_labels(const Trace<D>& trace) {
+  if (!trace.shape().is_repeat()) return false;
+  const Point<D>& stride = trace.shape().node->stride;
+  for (int d = 1; d < D; ++d) {
+    if (stride[d] != stride[0]) return false;
+  }
+  return true;
+}
+
+// A trace of labelled bytes (the first coordinate; labels are the distances of the others to it)
+// with every run replaced by what `leaf` appends for it.
+template <int To, int From, typename Leaf>
+void rebuild(const Trace<From>& trace, const Leaf& leaf, Assembler<To>& out) {
+  if (trace.empty()) return;
+  if (trace.shape().is_run()) {
+    leaf(trace, out);
+    return;
+  }
+  if (!keeps_labels(trace)) {
+    for (int64_t i = 0; i < trace.part_count(); ++i) rebuild<To>(trace.part(i), leaf, out);
+    return;
+  }
+  const Node<From>& node = *trace.shape().node;
+  Assembler<To> copy;
+  rebuild<To>(trace.part(0), leaf, copy);
+  Point<To> stride;
+  for (int d = 0; d < To; ++d) stride[d] = node.stride[0];
+  out.append(repeat_in_bounds(copy.finish_in_bounds(), node.count, stride));
+}
+
+Label label_of(const Line& run) { return run.at()[1] - run.at()[0]; }
+
+void collect(const Line& line, const std::function<bool(Label)>& chosen,
+             std::map<Label, Assembler<1>>& out) {
+  if (line.shape().is_run()) {
+    if (chosen(label_of(line))) out[label_of(line)].append_run({{line.at()[0]}}, line.size());
+    return;
+  }
+  if (!keeps_labels(line)) {
+    for (int64_t i = 0; i < line.part_count(); ++i) collect(line.part(i), chosen, out);
+    return;
+  }
+  const Node<2>& node = *line.shape().node;
+  std::map<Label, Assembler<1>> copy;
+  collect(line.part(0), chosen, copy);
+  for (auto& [label, assembler] : copy) {
+    const Pattern bytes = assembler.finish_in_bounds();
+    out[label].append(repeat_in_bounds(bytes, node.count, {{node.stride[0]}}));
+  }
+}
+
+}  // namespace
+
+Line line_of(const ByteSet& set, Interval domain, Label inside, Label outside) {
+  Assembler<2> line;
+  if (!domain.empty()) {
+    LineMaker(inside, outside).lay(set.within(domain).ascending(), domain, line);
+  }
+  return line.finish_in_bounds();
+}
+
+base::Result<Line> overlay(const Line& a, const Line& b,
+                           const std::function<Label(Label, Label)>& label, Budget budget) {
+  TESSERA_TRY(const Trace<3> both, zip(a, b, budget));
+  Assembler<2> out;
+  rebuild<2>(
+      both,
+      [&label](const Trace<3>& run, Assembler<2>& leaf) {
+        const int64_t byte = run.at()[0];
+        const Label merged = label(run.at()[1] - byte, run.at()[2] - byte);
+        leaf.append_run({{byte, byte + merged}}, run.size());
+      },
+      out);
+  return out.finish_in_bounds();
+}
+
+Line relabel(const Line& line, const std::function<Label(Label)>& label) {
+  Assembler<2> out;
+  rebuild<2>(
+      line,
+      [&label](const Line& run, Assembler<2>& leaf) {
+        leaf.append_run({{run.at()[0], run.at()[0] + label(label_of(run))}}, run.size());
+      },
+      out);
+  return out.finish_in_bounds();
+}
+
+ByteSet bytes_labelled(const Line& line, const std::function<bool(Label)>& chosen) {
+  Assembler<1> out;
+  rebuild<1>(
+      line,
+      [&chosen](const Line& run, Assembler<1>& leaf) {
+        if (chosen(label_of(run))) leaf.append_run({{run.at()[0]}}, run.size());
+      },
+      out);
+  return ByteSet::of_ascending(out.finish_in_bounds());
+}
+
+std::map<Label, ByteSet> sets_by_label(const Line& line, const std::function<bool(Label)>& chosen) {
+  std::map<Label, Assembler<1>> assemblers;
+  if (!line.empty()) collect(line, chosen, assemblers);
+  std::map<Label, ByteSet> sets;
+  for (auto& [label, assembler] : assemblers) {
+    sets.emplace(label, ByteSet::of_ascending(assembler.finish_in_bounds()));
+  }
+  return sets;
+}
+
+}  // namespace tessera::pattern
