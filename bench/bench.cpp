@@ -1,0 +1,121 @@
+#include "bench/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "bench/output.hpp"
+#include "bench/report.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+enum ExitCode { kOk = 0, kError = 1, kNotFound = 3 };
+
+Effort effort_of(const BenchOptions& options) {
+  Effort effort = options.quick ? quick_effort() : Effort{};
+  if (options.rounds > 0) effort.rounds = options.rounds;
+  if (options.seconds > 0) effort.seconds = options.seconds;
+  if (options.seed != 0) effort.seed = options.seed;
+  return effort;
+}
+
+base::Result<std::vector<const Bench*>> chosen_benches(const std::vector<std::string>& names) {
+  std::vector<const Bench*> chosen;
+  for (const std::string& name : names) {
+    const size_t before = chosen.size();
+    for (const Bench& bench : all_benches()) {
+      if (name == "all" || name == bench.name) chosen.push_back(&bench);
+    }
+    if (chosen.size() == before) {
+      return base::fail(base::Code::kNotFound,
+                        fmt::format("no bench is called '{}'; there are:\n{}", name, bench_list()));
+    }
+  }
+  return chosen;
+}
+
+bool wanted(const CaseMaker& maker, const std::string& only) {
+  return maker.name.find(only) != std::string::npos || maker.group.find(only) != std::string::npos;
+}
+
+base::Result<Outcome> make_and_run(const CaseMaker& maker, const Effort& effort) {
+  TESSERA_TRY(Case measured, maker.make());
+  measured.name = maker.name;
+  measured.group = maker.group;
+  return run_case(measured, effort);
+}
+
+// Runs every case it can; the answer is whether all of them ran.
+bool run_cases(const Bench& bench, const BenchOptions& options, BenchRun& run) {
+  bool all_ran = true;
+  for (const CaseMaker& maker : bench.cases()) {
+    if (!wanted(maker, options.only)) continue;
+    const base::Result<Outcome> outcome = make_and_run(maker, effort_of(options));
+    if (!outcome) {
+      fmt::print(stderr, "tessera bench {}: {}: {}\n", bench.name, maker.name,
+                 outcome.error().message());
+      all_ran = false;
+      continue;
+    }
+    if (!options.json) {
+      fmt::print("{}", table_rows(*outcome));
+      std::fflush(stdout);
+    }
+    run.outcomes.push_back(*outcome);
+  }
+  return all_ran;
+}
+
+bool write_page(const BenchRun& run, const std::string& path) {
+  std::ofstream page(path, std::ios::binary);
+  page << to_html(run);
+  page.close();
+  if (page) return true;
+  fmt::print(stderr, "tessera bench: cannot write {}\n", path);
+  return false;
+}
+
+void print_verdict(const BenchRun& run) {
+  const auto held = std::count_if(run.outcomes.begin(), run.outcomes.end(),
+                                  [](const Outcome& outcome) { return outcome.met.has_value(); });
+  const auto met = std::count_if(run.outcomes.begin(), run.outcomes.end(),
+                                 [](const Outcome& outcome) { return outcome.met == true; });
+  fmt::print("\n{} cases, {} of {} bars met\n", run.outcomes.size(), met, held);
+}
+
+}  // namespace
+
+std::string bench_list() {
+  std::string text;
+  for (const Bench& bench : all_benches()) {
+    text += fmt::format("  {:<12}{}\n", bench.name, bench.summary);
+  }
+  return text;
+}
+
+int run_bench(const BenchOptions& options) {
+  const auto benches = chosen_benches(options.names);
+  if (!benches) {
+    fmt::print(stderr, "tessera bench: {}", benches.error().message());
+    return kNotFound;
+  }
+  BenchRun run;
+  run.bench = options.names.size() == 1 ? options.names[0] : "several";
+  run.machine = this_machine();
+  if (!options.json) fmt::print("{}", table_heading(run.machine));
+  bool good = true;
+  for (const Bench* bench : *benches) good = run_cases(*bench, options, run) && good;
+  if (options.json) {
+    fmt::print("{}", to_json(run));
+  } else {
+    print_verdict(run);
+  }
+  if (!options.html_path.empty()) good = write_page(run, options.html_path) && good;
+  return good ? kOk : kError;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,130 @@
+// A case: one measured comparison, described apart from how it is run.
+//
+// A case names what is measured, in which unit, by whom (ours and its peers), against which
+// physical ceiling, which figure of a paper stands beside it, and which bars it is held to. The
+// harness runs it (harness.hpp); the outcome is plain data that the table, the JSON and the page
+// print. Thread safety: plain values; a contestant is called from one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/result.hpp"
+
+namespace tessera::bench {
+
+// One way of doing the work of a case. `run` performs the work that many times and returns the
+// nanoseconds it took; a contestant of a kSize case is called with 1 and returns the size itself.
+struct Contestant {
+  std::string name;
+  std::function<base::Result<double>(int64_t repetitions)> run;
+};
+
+inline double now_ns() {
+  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<double>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since_start).count());
+}
+
+// A contestant that the harness times: `once` is one repetition, called in a tight loop.
+template <typename Once>
+Contestant timed(std::string name, Once once) {
+  return Contestant{std::move(name),
+                    [once = std::move(once)](int64_t repetitions) mutable -> base::Result<double> {
+                      const double start = now_ns();
+                      for (int64_t i = 0; i < repetitions; ++i) once();
+                      return now_ns() - start;
+                    }};
+}
+
+// A contestant of a kSize case whose size is already known.
+inline Contestant sized(std::string name, double size) {
+  return Contestant{std::move(name), [size](int64_t) -> base::Result<double> { return size; }};
+}
+
+// Makes the compiler believe that `value` is used.
+template <typename T>
+void keep(const T& value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+enum class Kind {
+  kTime,  // number = nanoseconds of one repetition / amount / unit_ns; lower is better
+  kRate,  // number = amount of one repetition / nanoseconds * unit_ns; higher is better
+  kSize,  // number = what the contestant returns; lower is better; needs no rounds
+};
+
+// What a case must reach. Ratios are always "higher is better".
+struct Bar {
+  enum class Kind {
+    kRatioAtLeast,    // against `peer`, or the best peer where `peer` is empty
+    kNotBelowNoise,   // ratio to the best peer not below the low end of the noise band
+    kAtMost,          // ours in the case's unit
+    kCeilingAtLeast,  // ours as a fraction of the ceiling
+  };
+  Kind kind = Kind::kNotBelowNoise;
+  double value = 0;
+  std::string peer = {};
+};
+
+// A figure that a paper printed for the same thing, and where.
+struct Paper {
+  std::string figure;                // as printed there, for example "2x to 6x over ROMIO"
+  std::string source;                // for example "paper 0, Figure 9"
+  std::optional<double> value = {};  // in the unit of the case, where it is comparable
+};
+
+struct Case {
+  std::string name = {};
+  std::string group = {};  // cases of one group share a plot
+  std::string unit;        // what the number is printed in: "GB/s", "ns per query", "B"
+  Kind kind = Kind::kTime;
+  double amount = 1;             // work in one repetition: bytes, queries
+  double unit_ns = 1;            // nanoseconds in the unit's time: 1e3 for microseconds
+  std::optional<double> x = {};  // position in a sweep, for the plot
+  std::string x_label = {};      // what x is, the same in the whole group
+  Contestant ours;
+  std::vector<Contestant> peers = {};
+  std::optional<Contestant> ceiling = {};
+  std::optional<Paper> paper = {};
+  std::vector<Bar> bars = {};
+  std::string note = {};
+};
+
+struct NoiseBand {
+  double low = 1;
+  double high = 1;
+};
+
+// What was measured. Numbers are medians in the case's unit.
+struct Outcome {
+  std::string name;
+  std::string group;
+  std::string unit;
+  Kind kind = Kind::kTime;
+  std::optional<double> x;
+  std::string x_label;
+  double ours = 0;
+  std::map<std::string, double> peers;
+  std::string best_peer;           // empty without peers
+  std::optional<double> ratio;     // ours against the best peer, higher is better
+  std::optional<NoiseBand> noise;  // the best peer against itself, in the same run
+  std::optional<double> ceiling;
+  std::string ceiling_name;
+  std::optional<double> ceiling_fraction;  // of what is physically possible, higher is better
+  int64_t runs = 0;
+  double spread = 0;  // interquartile range of ours over its median
+  std::map<std::string, double> peer_spread;
+  std::optional<Paper> paper;
+  std::string note;
+  std::string bar;  // the bars in words, empty where there is none
+  std::optional<bool> met;
+};
+
+}  // namespace tessera::bench

@@ -1,0 +1,238 @@
+#include "bench/harness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "bench/statistics.hpp"
+#include "tessera/base/assert.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+enum class Role { kOurs, kPeer, kTwin, kCeiling };
+
+// One place in a round: who runs, how often per round, and the numbers collected so far.
+struct Slot {
+  Role role = Role::kOurs;
+  const Contestant* contestant = nullptr;
+  int64_t repetitions = 1;
+  double pilot = 0;
+  std::vector<double> numbers = {};
+};
+
+double number_of(const Case& measured, double raw, int64_t repetitions) {
+  if (measured.kind == Kind::kSize) return raw;
+  const double ns = std::max(raw, 1e-3) / static_cast<double>(repetitions);
+  if (measured.kind == Kind::kRate) return measured.amount / ns * measured.unit_ns;
+  return ns / measured.amount / measured.unit_ns;
+}
+
+base::Result<double> run_once(const Case& measured, const Slot& slot) {
+  TESSERA_TRY(const double raw, slot.contestant->run(slot.repetitions));
+  if (!std::isfinite(raw) || raw < 0) {
+    return base::fail(base::Code::kFailed, fmt::format("{} of case {} measured {}",
+                                                       slot.contestant->name, measured.name, raw));
+  }
+  return number_of(measured, raw, slot.repetitions);
+}
+
+// (H1) Finds the repetitions of a round by growing them until a round is long enough; the runs on
+// the way are the warm-up.
+base::Result<void> pilot(const Case& measured, const Effort& effort, Slot& slot) {
+  if (measured.kind == Kind::kSize) return {};
+  constexpr int64_t kRepetitionsMax = int64_t{1} << 40;
+  TESSERA_TRY_VOID(slot.contestant->run(1));
+  for (;;) {
+    TESSERA_TRY(const double ns, slot.contestant->run(slot.repetitions));
+    slot.pilot = number_of(measured, ns, slot.repetitions);
+    if (ns >= effort.round_ns || slot.repetitions >= kRepetitionsMax) return {};
+    const double factor = std::clamp(1.2 * effort.round_ns / std::max(ns, 1.0), 1.5, 100.0);
+    slot.repetitions =
+        static_cast<int64_t>(std::ceil(static_cast<double>(slot.repetitions) * factor));
+  }
+}
+
+base::Result<std::vector<Slot>> pilots(const Case& measured, const Effort& effort) {
+  std::vector<Slot> slots;
+  slots.push_back(Slot{Role::kOurs, &measured.ours});
+  for (const Contestant& peer : measured.peers) slots.push_back(Slot{Role::kPeer, &peer});
+  if (measured.ceiling) slots.push_back(Slot{Role::kCeiling, &*measured.ceiling});
+  for (Slot& slot : slots) TESSERA_TRY_VOID(pilot(measured, effort, slot));
+  return slots;
+}
+
+void add_twins(const Case& measured, double contender, std::vector<Slot>& slots) {
+  std::erase_if(slots, [](const Slot& slot) { return slot.role == Role::kTwin; });
+  std::vector<Slot> twins;
+  for (const Slot& slot : slots) {
+    if (slot.role != Role::kPeer) continue;
+    const bool contends = std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
+      return other.role == Role::kPeer &&
+             better_ratio(measured.kind, other.pilot, slot.pilot) > contender;
+    });
+    if (!contends) continue;
+    twins.push_back(slot);
+    twins.back().role = Role::kTwin;
+  }
+  slots.insert(slots.end(), twins.begin(), twins.end());
+}
+
+// (H2), (H6)
+base::Result<void> run_rounds(const Case& measured, const Effort& effort,
+                              std::vector<Slot>& slots) {
+  for (Slot& slot : slots) slot.numbers.clear();
+  std::mt19937_64 random(effort.seed);
+  std::vector<size_t> order(slots.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const double start = now_ns();
+  const int64_t rounds = measured.kind == Kind::kSize ? 1 : std::max(effort.rounds, kRoundsMin);
+  for (int64_t round = 0; round < rounds; ++round) {
+    if (round >= kRoundsMin && now_ns() - start > effort.seconds * 1e9) break;
+    std::shuffle(order.begin(), order.end(), random);
+    for (const size_t i : order) {
+      TESSERA_TRY(const double number, run_once(measured, slots[i]));
+      slots[i].numbers.push_back(number);
+    }
+  }
+  return {};
+}
+
+const Slot* best_peer(const Case& measured, const std::vector<Slot>& slots) {
+  const Slot* best = nullptr;
+  for (const Slot& slot : slots) {
+    if (slot.role != Role::kPeer) continue;
+    if (best == nullptr ||
+        better_ratio(measured.kind, median(slot.numbers), median(best->numbers)) > 1.0) {
+      best = &slot;
+    }
+  }
+  return best;
+}
+
+const Slot* twin_of(const Slot& peer, const std::vector<Slot>& slots) {
+  for (const Slot& slot : slots) {
+    if (slot.role == Role::kTwin && slot.contestant == peer.contestant) return &slot;
+  }
+  return nullptr;
+}
+
+Outcome describe(const Case& measured) {
+  Outcome outcome;
+  outcome.name = measured.name;
+  outcome.group = measured.group;
+  outcome.unit = measured.unit;
+  outcome.kind = measured.kind;
+  outcome.x = measured.x;
+  outcome.x_label = measured.x_label;
+  outcome.paper = measured.paper;
+  outcome.note = measured.note;
+  return outcome;
+}
+
+void take_medians(const std::vector<Slot>& slots, Outcome& outcome) {
+  for (const Slot& slot : slots) {
+    const double number = median(slot.numbers);
+    switch (slot.role) {
+      case Role::kOurs:
+        outcome.ours = number;
+        outcome.runs = static_cast<int64_t>(slot.numbers.size());
+        outcome.spread = relative_spread(slot.numbers);
+        break;
+      case Role::kPeer:
+        outcome.peers[slot.contestant->name] = number;
+        outcome.peer_spread[slot.contestant->name] = relative_spread(slot.numbers);
+        break;
+      case Role::kCeiling:
+        outcome.ceiling = number;
+        outcome.ceiling_name = slot.contestant->name;
+        break;
+      case Role::kTwin:
+        break;
+    }
+  }
+  if (outcome.ceiling) {
+    outcome.ceiling_fraction = better_ratio(outcome.kind, outcome.ours, *outcome.ceiling);
+  }
+}
+
+void judge(const std::vector<Bar>& bars, Outcome& outcome) {
+  for (const Bar& bar : bars) {
+    if (!outcome.bar.empty()) outcome.bar += "; ";
+    outcome.bar += bar_text(bar, outcome);
+    outcome.met = outcome.met.value_or(true) && bar_met(bar, outcome);
+  }
+}
+
+}  // namespace
+
+Effort quick_effort() {
+  Effort effort;
+  effort.rounds = kRoundsMin;
+  effort.seconds = 0.05;
+  effort.round_ns = 5e4;
+  return effort;
+}
+
+base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
+  TESSERA_TRY(auto slots, pilots(measured, effort));
+  add_twins(measured, kContender, slots);
+  TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
+  const Slot* best = best_peer(measured, slots);
+  if (best != nullptr && twin_of(*best, slots) == nullptr) {
+    add_twins(measured, HUGE_VAL, slots);
+    TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
+    best = best_peer(measured, slots);
+  }
+  Outcome outcome = describe(measured);
+  take_medians(slots, outcome);
+  if (best != nullptr) {
+    outcome.best_peer = best->contestant->name;
+    outcome.ratio = better_ratio(measured.kind, outcome.ours, outcome.peers[outcome.best_peer]);
+    outcome.noise =
+        noise_band(measured.kind, best->numbers, twin_of(*best, slots)->numbers, effort.seed);
+  }
+  TESSERA_ASSERT(outcome.peers.size() == measured.peers.size());
+  judge(measured.bars, outcome);
+  return outcome;
+}
+
+bool bar_met(const Bar& bar, const Outcome& outcome) {
+  switch (bar.kind) {
+    case Bar::Kind::kRatioAtLeast: {
+      if (bar.peer.empty()) return outcome.ratio.has_value() && *outcome.ratio >= bar.value;
+      const auto peer = outcome.peers.find(bar.peer);
+      return peer != outcome.peers.end() &&
+             better_ratio(outcome.kind, outcome.ours, peer->second) >= bar.value;
+    }
+    case Bar::Kind::kNotBelowNoise:
+      return outcome.ratio.has_value() && *outcome.ratio >= outcome.noise->low;
+    case Bar::Kind::kAtMost:
+      return outcome.ours <= bar.value;
+    case Bar::Kind::kCeilingAtLeast:
+      return outcome.ceiling_fraction.has_value() && *outcome.ceiling_fraction >= bar.value;
+  }
+  return false;
+}
+
+std::string bar_text(const Bar& bar, const Outcome& outcome) {
+  switch (bar.kind) {
+    case Bar::Kind::kRatioAtLeast:
+      return fmt::format("at least {:g}x {}", bar.value,
+                         bar.peer.empty() ? "the best peer" : bar.peer);
+    case Bar::Kind::kNotBelowNoise:
+      return "not below the noise of the best peer";
+    case Bar::Kind::kAtMost:
+      return fmt::format("at most {:g} {}", bar.value, outcome.unit);
+    case Bar::Kind::kCeilingAtLeast:
+      return fmt::format("at least {:g} of {}", bar.value,
+                         outcome.ceiling_name.empty() ? "the ceiling" : outcome.ceiling_name);
+  }
+  return {};
+}
+
+}  // namespace tessera::bench

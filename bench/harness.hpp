@@ -1,0 +1,45 @@
+// The harness: runs the contestants of a case against each other and says what to believe.
+//
+// How a case is run:
+//   (H1) Every contestant first runs a pilot: warm-up, and as many repetitions per round as make a
+//        round at least `round_ns` long, so that the clock and the loop do not matter.
+//   (H2) Then come rounds. In each, everyone runs once, in an order shuffled anew from the seed:
+//        ours, every peer, the ceiling, and a second time (the twin) every peer whose pilot came
+//        within kContender of the best. What disturbs the machine disturbs all alike.
+//   (H3) Numbers are medians over the rounds. The best peer is the one with the best median. The
+//        ratio is ours against it, above 1 better, be the number a time or a rate.
+//   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best
+//        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
+//   (H5) A ceiling is never a peer.
+//   (H6) Rounds end at `rounds`, or at `seconds` of the case's rounds, but not before kRoundsMin.
+// A contestant that fails ends the case with its error. Thread safety: one thread runs cases.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/case.hpp"
+#include "tessera/base/result.hpp"
+
+namespace tessera::bench {
+
+struct Effort {
+  int64_t rounds = 25;
+  double seconds = 3.0;   // per case, for the rounds; the pilot is not counted
+  double round_ns = 2e6;  // the shortest a contestant's share of a round may be
+  uint64_t seed = 20251115;
+};
+
+inline constexpr int64_t kRoundsMin = 5;
+inline constexpr double kContender = 1.3;
+
+// What --quick uses: enough to see that everything runs, too little to believe the numbers.
+[[nodiscard]] Effort quick_effort();
+
+// Requires a case with distinct peer names. Fails as the first contestant that failed.
+[[nodiscard]] base::Result<Outcome> run_case(const Case& measured, const Effort& effort);
+
+// Whether the outcome reaches one bar, and the bar in words, for example "ratio >= 3 to std::map".
+[[nodiscard]] bool bar_met(const Bar& bar, const Outcome& outcome);
+[[nodiscard]] std::string bar_text(const Bar& bar, const Outcome& outcome);
+
+}  // namespace tessera::bench

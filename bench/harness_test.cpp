@@ -1,0 +1,271 @@
+#include "bench/harness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bench/statistics.hpp"
+
+namespace tessera::bench {
+namespace {
+
+// A contestant that pretends: `cost` nanoseconds a repetition, each run off by up to `noise` of it.
+// `log` remembers who ran.
+struct Pretender {
+  double cost = 100;
+  double noise = 0;
+  std::shared_ptr<std::vector<std::string>> log = nullptr;
+};
+
+Contestant pretend(const std::string& name, const Pretender& how, uint64_t seed = 1) {
+  auto random = std::make_shared<std::mt19937_64>(seed);
+  return {name, [name, how, random](int64_t repetitions) -> base::Result<double> {
+            std::uniform_real_distribution<double> off(-how.noise, how.noise);
+            if (how.log) how.log->push_back(name);
+            return how.cost * static_cast<double>(repetitions) * (1.0 + off(*random));
+          }};
+}
+
+Case pretended_case(Kind kind) {
+  Case measured;
+  measured.name = "pretended";
+  measured.unit = "unit";
+  measured.kind = kind;
+  measured.ours = pretend("ours", {.cost = 100});
+  measured.peers = {pretend("slow", {.cost = 400}), pretend("fast", {.cost = 300, .noise = 0.05})};
+  return measured;
+}
+
+TEST(Statistics, QuantilesInterpolate) {
+  const std::vector<double> sample = {5, 1, 3, 2, 4};
+  EXPECT_DOUBLE_EQ(median(sample), 3);
+  EXPECT_DOUBLE_EQ(quantile(sample, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(sample, 1), 5);
+  EXPECT_DOUBLE_EQ(quantile(sample, 0.125), 1.5);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{1, 2}), 1.5);
+  EXPECT_DOUBLE_EQ(relative_spread(sample), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(relative_spread(std::vector<double>{7}), 0);
+}
+
+TEST(Statistics, RatioIsHigherWhenBetter) {
+  EXPECT_DOUBLE_EQ(better_ratio(Kind::kTime, 2, 6), 3);
+  EXPECT_DOUBLE_EQ(better_ratio(Kind::kSize, 2, 6), 3);
+  EXPECT_DOUBLE_EQ(better_ratio(Kind::kRate, 6, 2), 3);
+}
+
+TEST(Statistics, NoiseBandOfIdenticalNumbersIsOne) {
+  const std::vector<double> same(9, 4.0);
+  const NoiseBand band = noise_band(Kind::kTime, same, same, 1);
+  EXPECT_DOUBLE_EQ(band.low, 1);
+  EXPECT_DOUBLE_EQ(band.high, 1);
+}
+
+TEST(Statistics, NoiseBandHoldsWhatWasObserved) {
+  const std::vector<double> first(9, 4.0);
+  const std::vector<double> second(9, 5.0);
+  EXPECT_LE(noise_band(Kind::kTime, first, second, 1).low, 0.8);
+  EXPECT_GE(noise_band(Kind::kRate, first, second, 1).high, 1.25);
+}
+
+// The promise of the band: an identical contestant leaves it in about one run of a hundred.
+TEST(Statistics, NoiseBandHoldsIdenticalContestants) {
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> number(0.0, 0.05);
+  int outside = 0;
+  constexpr int kTrials = 300;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> ours(15), first(15), second(15);
+    for (auto* sample : {&ours, &first, &second}) {
+      for (double& value : *sample) value = number(random);
+    }
+    const NoiseBand band = noise_band(Kind::kTime, first, second, 1);
+    const double ratio = better_ratio(Kind::kTime, median(ours), median(first));
+    outside += (ratio < band.low || ratio > band.high) ? 1 : 0;
+    EXPECT_GT(band.low, 0.8);
+    EXPECT_LT(band.high, 1.25);
+  }
+  EXPECT_LT(outside, kTrials / 20);
+}
+
+TEST(Harness, TimeIsInvertedForTheRatio) {
+  const auto outcome = run_case(pretended_case(Kind::kTime), quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_NEAR(outcome->ours, 100, 1e-6);
+  EXPECT_NEAR(outcome->peers.at("slow"), 400, 1e-6);
+  EXPECT_NEAR(outcome->peers.at("fast"), 300, 15);
+  EXPECT_EQ(outcome->best_peer, "fast");
+  EXPECT_NEAR(*outcome->ratio, 3, 0.16);
+  EXPECT_GE(outcome->runs, kRoundsMin);
+}
+
+TEST(Harness, RateIsNot) {
+  Case measured = pretended_case(Kind::kRate);
+  measured.amount = 1000;
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_NEAR(outcome->ours, 10, 1e-6);
+  EXPECT_NEAR(*outcome->ratio, 3, 0.16);
+}
+
+TEST(Harness, UnitsOfTime) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.unit_ns = 1e3;
+  measured.amount = 4;
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_NEAR(outcome->ours, 0.025, 1e-9) << "100 ns for 4 things is 0.025 us each";
+}
+
+// (H4) and the promise of A/A: a noisy best peer gives a band around 1, a steady one none.
+TEST(Harness, NoiseBandComesFromTheBestPeer) {
+  const auto noisy = run_case(pretended_case(Kind::kTime), quick_effort());
+  ASSERT_TRUE(noisy && noisy->noise);
+  EXPECT_LT(noisy->noise->low, 0.999);
+  EXPECT_GT(noisy->noise->high, 1.001);
+  EXPECT_GT(noisy->noise->low, 0.9);
+  Case steady = pretended_case(Kind::kTime);
+  steady.peers[1] = pretend("fast", {.cost = 300});
+  const auto quiet = run_case(steady, quick_effort());
+  ASSERT_TRUE(quiet && quiet->noise);
+  EXPECT_NEAR(quiet->noise->low, 1, 1e-9);
+  EXPECT_NEAR(quiet->noise->high, 1, 1e-9);
+}
+
+// (H2): everyone once a round, the best peer twice, in an order that changes.
+TEST(Harness, RoundsAreInterleaved) {
+  auto log = std::make_shared<std::vector<std::string>>();
+  Case measured = pretended_case(Kind::kTime);
+  measured.ours = pretend("ours", {.cost = 100, .log = log});
+  measured.peers = {pretend("slow", {.cost = 900, .log = log}),
+                    pretend("fast", {.cost = 300, .log = log})};
+  measured.ceiling = pretend("ceiling", {.cost = 50, .log = log});
+  Effort effort = quick_effort();
+  effort.rounds = 8;
+  effort.seconds = 100;
+  ASSERT_TRUE(run_case(measured, effort));
+  constexpr size_t kSlots = 5;
+  ASSERT_GE(log->size(), 8 * kSlots);
+  const size_t pilots = log->size() - 8 * kSlots;
+  std::vector<std::vector<std::string>> rounds;
+  for (size_t round = 0; round < 8; ++round) {
+    const auto begin = log->begin() + static_cast<std::ptrdiff_t>(pilots + round * kSlots);
+    rounds.emplace_back(begin, begin + kSlots);
+    EXPECT_EQ(std::count(begin, begin + kSlots, "ours"), 1);
+    EXPECT_EQ(std::count(begin, begin + kSlots, "slow"), 1);
+    EXPECT_EQ(std::count(begin, begin + kSlots, "fast"), 2);
+    EXPECT_EQ(std::count(begin, begin + kSlots, "ceiling"), 1);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  EXPECT_GT(std::unique(rounds.begin(), rounds.end()) - rounds.begin(), 3);
+}
+
+// (H4): the pilot was wrong about who is best, so the rounds are repeated with twins for all.
+TEST(Harness, LateBestPeerStillGetsItsNoise) {
+  Case measured = pretended_case(Kind::kTime);
+  auto calls = std::make_shared<int>(0);
+  measured.peers[0] = {"late", [calls](int64_t repetitions) -> base::Result<double> {
+                         return (++*calls <= 2 ? 90'000.0 : 10.0) *
+                                static_cast<double>(repetitions);
+                       }};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->best_peer, "late");
+  EXPECT_TRUE(outcome->noise.has_value());
+}
+
+// (H1)
+TEST(Harness, RoundsAreLongEnoughForTheClock) {
+  auto longest = std::make_shared<int64_t>(0);
+  Case measured;
+  measured.unit = "ns";
+  measured.ours = {"ours", [longest](int64_t repetitions) -> base::Result<double> {
+                     *longest = repetitions;
+                     return 7.0 * static_cast<double>(repetitions);
+                   }};
+  Effort effort = quick_effort();
+  effort.round_ns = 2e6;
+  ASSERT_TRUE(run_case(measured, effort));
+  EXPECT_GE(static_cast<double>(*longest) * 7.0, 2e6);
+  EXPECT_LE(static_cast<double>(*longest) * 7.0, 4e6);
+}
+
+TEST(Harness, TimedContestantsAreTimed) {
+  Case measured;
+  measured.unit = "us";
+  measured.unit_ns = 1e3;
+  measured.ours = timed("ours", [] {
+    const double until = now_ns() + 50e3;
+    while (now_ns() < until) continue;
+  });
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_GE(outcome->ours, 50);
+  EXPECT_LT(outcome->ours, 5000);
+  EXPECT_FALSE(outcome->ratio.has_value());
+  EXPECT_FALSE(outcome->noise.has_value());
+}
+
+TEST(Harness, CeilingIsNotAPeer) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.ceiling = pretend("memcpy", {.cost = 80});
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->peers.size(), 2U);
+  EXPECT_EQ(outcome->best_peer, "fast");
+  EXPECT_NEAR(*outcome->ceiling_fraction, 0.8, 1e-9);
+}
+
+TEST(Harness, SizesNeedNoRounds) {
+  Case measured;
+  measured.unit = "B";
+  measured.kind = Kind::kSize;
+  measured.ours = sized("ours", 100);
+  measured.bars = {{Bar::Kind::kAtMost, 128}};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->ours, 100);
+  EXPECT_EQ(outcome->runs, 1);
+  EXPECT_FALSE(outcome->ratio.has_value());
+  EXPECT_EQ(outcome->met, true);
+}
+
+TEST(Harness, BarsAreJudged) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.ceiling = pretend("memcpy", {.cost = 80});
+  const auto met_with = [&measured](std::vector<Bar> bars) {
+    measured.bars = std::move(bars);
+    return run_case(measured, quick_effort())->met;
+  };
+  EXPECT_EQ(met_with({}), std::nullopt);
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 2.5}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 3.5}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 3.9, "slow"}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 1, "absent"}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 101}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 99}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kCeilingAtLeast, 0.79}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kCeilingAtLeast, 0.81}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kNotBelowNoise}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 101}, {Bar::Kind::kAtMost, 99}}), false);
+  measured.ours = pretend("ours", {.cost = 600});
+  EXPECT_EQ(met_with({{Bar::Kind::kNotBelowNoise}}), false);
+}
+
+TEST(Harness, AFailingContestantEndsTheCase) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.peers[0] = {"broken", [](int64_t) -> base::Result<double> {
+                         return base::fail(base::Code::kFailed, "the peer ended");
+                       }};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().context, "the peer ended");
+  measured.peers[0] = {"negative", [](int64_t) -> base::Result<double> { return -1.0; }};
+  EXPECT_FALSE(run_case(measured, quick_effort()));
+}
+
+}  // namespace
+}  // namespace tessera::bench

@@ -1,0 +1,152 @@
+#include "bench/output.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "bench/report.hpp"
+#include "bench/svg.hpp"
+#include "tessera/base/json.hpp"
+
+namespace tessera::bench {
+namespace {
+
+using base::Json;
+
+Outcome full_outcome() {
+  Outcome outcome;
+  outcome.name = "gather \"8 B\" <in> cache";
+  outcome.group = "gather & scatter";
+  outcome.unit = "GB/s";
+  outcome.kind = Kind::kRate;
+  outcome.x = 8;
+  outcome.x_label = "run in bytes";
+  outcome.ours = 12.3456789;
+  outcome.peers = {{"MPICH", 10}, {"Open MPI", 4}};
+  outcome.best_peer = "MPICH";
+  outcome.ratio = 1.23456789;
+  outcome.noise = NoiseBand{0.98, 1.02};
+  outcome.ceiling = 15;
+  outcome.ceiling_name = "memcpy";
+  outcome.ceiling_fraction = 0.823;
+  outcome.runs = 25;
+  outcome.spread = 0.0123;
+  outcome.paper = Paper{"2x to 6x", "paper 0, Figure 9", 6.0};
+  outcome.note = "a\nnote";
+  outcome.bar = "at least 1.5x Open MPI";
+  outcome.met = true;
+  return outcome;
+}
+
+Outcome bare_outcome() {
+  Outcome outcome;
+  outcome.name = "size";
+  outcome.group = "size";
+  outcome.unit = "B";
+  outcome.kind = Kind::kSize;
+  outcome.ours = 77;
+  outcome.runs = 1;
+  return outcome;
+}
+
+BenchRun a_run() { return {"pattern", this_machine(), {full_outcome(), bare_outcome()}}; }
+
+double number_in(const Json& object, const char* key) {
+  const Json* found = object.find(key);
+  if (found == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  if (found->integer() != nullptr) return static_cast<double>(*found->integer());
+  return found->real() != nullptr ? *found->real() : std::numeric_limits<double>::quiet_NaN();
+}
+
+TEST(Output, JsonHasThePromisedFields) {
+  const auto json = Json::parse(to_json(a_run()));
+  ASSERT_TRUE(json) << json.error().message();
+  EXPECT_EQ(*json->find("bench")->string(), "pattern");
+  EXPECT_FALSE(json->find("machine")->find("cpu")->string()->empty());
+  EXPECT_GE(number_in(*json->find("machine"), "cores"), 1);
+  const auto& cases = *json->find("cases")->array();
+  ASSERT_EQ(cases.size(), 2U);
+  EXPECT_EQ(*cases[0].find("case")->string(), "gather \"8 B\" <in> cache");
+  EXPECT_EQ(*cases[0].find("unit")->string(), "GB/s");
+  EXPECT_DOUBLE_EQ(number_in(cases[0], "ours"), 12.3457);
+  EXPECT_DOUBLE_EQ(number_in(*cases[0].find("peers"), "Open MPI"), 4);
+  EXPECT_DOUBLE_EQ(number_in(cases[0], "ratio"), 1.23457);
+  ASSERT_EQ(cases[0].find("noise")->array()->size(), 2U);
+  EXPECT_DOUBLE_EQ(*(*cases[0].find("noise")->array())[0].real(), 0.98);
+  EXPECT_DOUBLE_EQ(number_in(cases[0], "ceiling"), 15);
+  EXPECT_EQ(number_in(cases[0], "runs"), 25);
+  EXPECT_EQ(*cases[0].find("paper")->find("source")->string(), "paper 0, Figure 9");
+  EXPECT_EQ(*cases[0].find("note")->string(), "a\nnote");
+  EXPECT_TRUE(*cases[0].find("met")->boolean());
+}
+
+TEST(Output, WhatDoesNotApplyIsNull) {
+  const auto json = Json::parse(to_json(a_run()));
+  ASSERT_TRUE(json);
+  const Json& bare = (*json->find("cases")->array())[1];
+  EXPECT_TRUE(bare.find("peers")->object()->empty());
+  EXPECT_TRUE(bare.find("ratio")->is_null());
+  EXPECT_TRUE(bare.find("noise")->is_null());
+  EXPECT_TRUE(bare.find("ceiling")->is_null());
+  EXPECT_EQ(bare.find("met"), nullptr);
+}
+
+TEST(Output, NumbersThatAreNoneAreNull) {
+  BenchRun run = a_run();
+  run.outcomes[1].ours = std::numeric_limits<double>::infinity();
+  const auto json = Json::parse(to_json(run));
+  ASSERT_TRUE(json);
+  EXPECT_TRUE((*json->find("cases")->array())[1].find("ours")->is_null());
+}
+
+TEST(Output, TableSaysEverything) {
+  const std::string rows = table_rows(full_outcome());
+  for (const char* part : {"12.3 GB/s", "1.23", "0.980-1.020", "25", "1.2 %", "MPICH 10",
+                           "Open MPI 4", "memcpy 15", "82.3 %", "2x to 6x", "met"}) {
+    EXPECT_NE(rows.find(part), std::string::npos) << part << " is missing in\n" << rows;
+  }
+  Outcome missed = full_outcome();
+  missed.met = false;
+  EXPECT_NE(table_rows(missed).find("NOT MET"), std::string::npos);
+}
+
+TEST(Output, NumbersForPeople) {
+  EXPECT_EQ(number_text(0), "0");
+  EXPECT_EQ(number_text(12.345), "12.3");
+  EXPECT_EQ(number_text(123456), "123456");
+  EXPECT_EQ(number_text(0.01234), "0.0123");
+  EXPECT_EQ(number_text(NAN), "-");
+}
+
+TEST(Report, IsSelfContainedAndEscaped) {
+  BenchRun run = a_run();
+  for (const double x : {16.0, 32.0}) {
+    run.outcomes.push_back(full_outcome());
+    run.outcomes.back().x = x;
+  }
+  const std::string html = to_html(run);
+  EXPECT_NE(html.find("<svg"), std::string::npos);
+  EXPECT_NE(html.find("gather &quot;8 B&quot; &lt;in&gt; cache"), std::string::npos);
+  EXPECT_EQ(html.find("<in>"), std::string::npos);
+  EXPECT_EQ(html.find("http"), std::string::npos);
+  EXPECT_EQ(html.find("nan"), std::string::npos);
+  EXPECT_NE(html.find("paper 0, Figure 9"), std::string::npos);
+}
+
+TEST(Axis, IsLogarithmic) {
+  const LogAxis axis = {1, 100, 0, 200};
+  EXPECT_DOUBLE_EQ(axis(1), 0);
+  EXPECT_DOUBLE_EQ(axis(10), 100);
+  EXPECT_DOUBLE_EQ(axis(1000), 200) << "cut to the axis";
+  EXPECT_EQ(axis.decimal_ticks(3), (std::vector<double>{1, 10, 100}));
+  const LogAxis narrow = {0.95, 1.05, 0, 100};
+  EXPECT_FALSE(narrow.decimal_ticks(3).empty());
+  const LogAxis bytes = {8, 65536, 0, 100};
+  EXPECT_EQ(bytes.binary_ticks(20).front(), 8);
+  EXPECT_EQ(bytes.binary_ticks(20).back(), 65536);
+}
+
+}  // namespace
+}  // namespace tessera::bench
