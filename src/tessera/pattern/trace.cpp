@@ -106,6 +106,36 @@ int64_t offset_in(const Shape<D>& shape, int64_t position, int d) {
   return node.begin[i] + offset_in(node.item_shape(i), position - node.at[i][d], d);
 }
 
+// The run at a stream offset: where it lies, how long it is, and how far into it the offset is.
+template <int D>
+struct Descent {
+  Point<D> at;
+  int64_t length = 0;
+  int64_t offset = 0;
+};
+
+template <int D>
+Descent<D> descend(const Trace<D>& trace, int64_t offset) {
+  Point<D> at = trace.at();
+  int64_t length = trace.size();
+  const Node<D>* node = trace.shape().node.get();
+  while (node != nullptr) {
+    if (node->count != 0) {
+      at += node->stride * (offset / node->child.size);
+      offset %= node->child.size;
+      length = node->child.size;
+      node = node->child.node.get();
+    } else {
+      const size_t i = item_at_offset(node->begin, offset);
+      at += node->at[i];
+      offset -= node->begin[i];
+      length = node->begin[i + 1] - node->begin[i];
+      node = node->item.empty() ? nullptr : node->item[i].get();
+    }
+  }
+  return {at, length, offset};
+}
+
 // Copies that continue each other: the run across each border is made whole by beginning every copy
 // but the first at its second run.
 template <int D>
@@ -216,6 +246,24 @@ Trace<D> Trace<D>::part(int64_t i) const {
 }
 
 template <int D>
+Interval Trace<D>::parts_meeting(Interval window) const {
+  TESSERA_ASSERT(ascending());
+  if (!span().meets(window)) return {0, 0};
+  if (shape_.is_run()) return {0, 1};
+  const Node<D>& node = *shape_.node;
+  const Interval keys = {window.begin - at_[0], window.end - at_[0]};
+  if (shape_.is_repeat()) {
+    const int64_t stride = node.stride[0];
+    const int64_t before = base::floor_div(keys.begin - node.child.hull(0).end, stride) + 1;
+    return {std::max<int64_t>(0, before), std::min(node.count, base::ceil_div(keys.end, stride))};
+  }
+  const auto starts_before = [](const Point<D>& p, int64_t key) { return p[0] < key; };
+  const auto after = std::lower_bound(node.at.begin(), node.at.end(), keys.end, starts_before);
+  const size_t first = item_at_position(node.at, std::max<int64_t>(0, keys.begin), 0);
+  return {static_cast<int64_t>(first), after - node.at.begin()};
+}
+
+template <int D>
 Result<Trace<D>> Trace<D>::shifted(const Point<D>& by) const {
   if (empty()) return *this;
   for (int d = 0; d < D; ++d) {
@@ -247,24 +295,15 @@ Trace<D> Trace<D>::within(Interval positions, int d) const {
 template <int D>
 Point<D> Trace<D>::position(int64_t offset) const {
   TESSERA_ASSERT(offset >= 0 && offset < size());
-  Point<D> at = at_;
-  const Shape<D>* shape = &shape_;
-  Shape<D> item;
-  while (!shape->is_run()) {
-    const NodePtr<D> node = shape->node;
-    if (shape->is_repeat()) {
-      at += node->stride * (offset / node->child.size);
-      offset %= node->child.size;
-      shape = &node->child;
-    } else {
-      const size_t i = item_at_offset(node->begin, offset);
-      at += node->at[i];
-      offset -= node->begin[i];
-      item = node->item_shape(i);
-      shape = &item;
-    }
-  }
-  return at.advanced(offset);
+  const Descent<D> run = descend(*this, offset);
+  return run.at.advanced(run.offset);
+}
+
+template <int D>
+Interval Trace<D>::run_at(int64_t offset) const {
+  TESSERA_ASSERT(offset >= 0 && offset < size());
+  const Descent<D> run = descend(*this, offset);
+  return {offset - run.offset, offset - run.offset + run.length};
 }
 
 template <int D>

@@ -97,6 +97,10 @@ class Trace {
   [[nodiscard]] int64_t part_count() const;
   [[nodiscard]] Trace part(int64_t i) const;  // requires 0 <= i < part_count()
 
+  // The indices [begin, end) of the parts that can have positions of coordinate 0 in a window.
+  // Requires ascending(0). Cost: O(log items).
+  [[nodiscard]] Interval parts_meeting(Interval window) const;
+
   // All positions moved by `by`. Fails with kInvalid if one leaves the bounds of (T4).
   [[nodiscard]] base::Result<Trace> shifted(const Point<D>& by) const;
 
@@ -111,6 +115,10 @@ class Trace {
   // Position of the byte at a stream offset. Requires 0 <= offset < size().
   // Cost: O(depth), and a binary search in each sequence on the way.
   [[nodiscard]] Point<D> position(int64_t offset) const;
+
+  // The stream offsets of the run that holds a byte. Requires 0 <= offset < size(). Cost: as
+  // position().
+  [[nodiscard]] Interval run_at(int64_t offset) const;
 
   // The stream offset of the first byte whose coordinate d is at or after `position`; size() if
   // there is none. Requires ascending(d). Cost: as position().

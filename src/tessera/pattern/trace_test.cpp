@@ -124,7 +124,15 @@ void check_against_model(const Trace<D>& trace, Engine& engine) {
   const auto all = positions(trace);
   ASSERT_EQ(static_cast<int64_t>(all.size()), trace.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    ASSERT_EQ(trace.position(static_cast<int64_t>(i)), all[i]);
+    const auto offset = static_cast<int64_t>(i);
+    ASSERT_EQ(trace.position(offset), all[i]);
+    const Interval around = trace.run_at(offset);
+    ASSERT_TRUE(around.contains({offset, offset + 1}));
+    const auto first = static_cast<size_t>(around.begin);
+    const auto last = static_cast<size_t>(around.end - 1);
+    ASSERT_EQ(all[first].advanced(around.length() - 1), all[last]);
+    ASSERT_TRUE(first == 0 || all[first - 1].advanced(1) != all[first]);
+    ASSERT_TRUE(last + 1 == all.size() || all[last].advanced(1) != all[last + 1]);
   }
   int64_t runs = all.empty() ? 0 : 1;
   for (size_t i = 1; i < all.size(); ++i) runs += all[i - 1].advanced(1) != all[i] ? 1 : 0;

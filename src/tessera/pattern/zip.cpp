@@ -20,22 +20,6 @@ constexpr int64_t kMergedRunsPerStep = 16;
 // shorter one is looked up in the longer one.
 constexpr int64_t kMergeRatio = 8;
 
-// The parts of an ascending trace that can have keys in a window: [begin, end).
-template <int D>
-Interval parts_meeting(const Trace<D>& trace, Interval window) {
-  const Node<D>& node = *trace.shape().node;
-  const Interval keys = {window.begin - trace.at()[0], window.end - trace.at()[0]};
-  if (trace.shape().is_repeat()) {
-    const int64_t stride = node.stride[0];
-    const int64_t before = base::floor_div(keys.begin - node.child.hull(0).end, stride) + 1;
-    return {std::max<int64_t>(0, before), std::min(node.count, base::ceil_div(keys.end, stride))};
-  }
-  const auto key_less = [](const Point<D>& p, int64_t key) { return p[0] < key; };
-  const auto begin = std::lower_bound(node.at.begin(), node.at.end(), keys.begin + 1, key_less);
-  const auto end = std::lower_bound(begin, node.at.end(), keys.end, key_less);
-  return {std::max<int64_t>(0, begin - node.at.begin() - 1), end - node.at.begin()};
-}
-
 // Zips compressed traces within a number of steps. Neither side is cut while it is taken apart: a
 // window of keys goes down with the parts, so every step descends on one side or halves the window,
 // and the recursion is as deep as both traces together.
@@ -83,8 +67,8 @@ class Zipper {
         return zip_periods(a, b, window, *periods, out);
       }
     }
-    const Interval parts_a = parts_meeting(a, window);
-    const Interval parts_b = parts_meeting(b, window);
+    const Interval parts_a = a.parts_meeting(window);
+    const Interval parts_b = b.parts_meeting(window);
     if (a.shape().is_sequence() && b.shape().is_sequence() &&
         parts_a.length() < kMergeRatio * parts_b.length() &&
         parts_b.length() < kMergeRatio * parts_a.length()) {

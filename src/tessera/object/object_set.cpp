@@ -1,0 +1,184 @@
+#include "tessera/object/object_set.hpp"
+
+#include <string>
+#include <unordered_map>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/pattern/assembler.hpp"
+#include "tessera/pattern/cursor.hpp"
+
+namespace tessera::object {
+
+using base::Code;
+using base::fail;
+using base::Result;
+using pattern::ByteSet;
+using pattern::Interval;
+using pattern::Label;
+using pattern::Line;
+
+namespace {
+
+SharersId sharers_of(Label label) { return static_cast<SharersId>(label); }
+
+bool somebody(Label label) { return label != kNobody; }
+
+std::string process_pair(std::span<const Process> sharers) {
+  return "processes " + std::to_string(sharers[0]) + " and " + std::to_string(sharers[1]);
+}
+
+}  // namespace
+
+ObjectSet::ObjectSet(Interval range) : range_(range) {
+  TESSERA_ASSERT(range.begin >= 0 && range.begin <= range.end && range.end < pattern::kMaxLine);
+  line_ = line_of(ByteSet{}, range, kNobody, kNobody);
+}
+
+Result<ObjectSet> ObjectSet::of(Interval range, std::span<const ByteSet> views,
+                                pattern::Budget budget) {
+  ObjectSet set(range);
+  Process process = 0;
+  for (const ByteSet& view : views) TESSERA_TRY_VOID(set.add(process++, view, budget));
+  return set;
+}
+
+Result<void> ObjectSet::add(Process process, const ByteSet& view, pattern::Budget budget) {
+  if (spans_.count(process) != 0) {
+    return fail(Code::kInvalid, "process " + std::to_string(process) + " has a view already");
+  }
+  const ByteSet seen = view.within(range_);
+  const Interval span = seen.span();
+  if (!seen.empty()) {
+    std::unordered_map<SharersId, SharersId> with;  // a label is looked up once, not once a run
+    const auto refine = [&](Label sharers, Label is_seen) -> Label {
+      if (is_seen == 0) return sharers;
+      const auto [place, is_new] = with.try_emplace(sharers_of(sharers), kNobody);
+      if (is_new) place->second = sharers_.with(sharers_of(sharers), process);
+      return place->second;
+    };
+    TESSERA_TRY(const Line refined,
+                overlay(line_.within(span), line_of(seen, span, 1, 0), refine, budget));
+    replace(span, refined);
+  }
+  spans_.emplace(process, span);
+  return {};
+}
+
+Result<void> ObjectSet::drop(Process process) {
+  const auto place = spans_.find(process);
+  if (place == spans_.end()) {
+    return fail(Code::kNotFound, "process " + std::to_string(process) + " has no view");
+  }
+  const Interval span = place->second;
+  spans_.erase(place);
+  if (!span.empty()) {
+    replace(span, relabel(line_.within(span), [&](Label label) {
+              return Label{sharers_.without(sharers_of(label), process)};
+            }));
+  }
+  return {};
+}
+
+void ObjectSet::replace(Interval part, const Line& refined) {
+  pattern::Assembler<2> line;
+  line.append(line_.within({range_.begin, part.begin}));
+  line.append(refined);
+  line.append(line_.within({part.end, range_.end}));
+  line_ = line.finish_in_bounds();
+}
+
+std::vector<Process> ObjectSet::processes() const {
+  std::vector<Process> result;
+  for (const auto& [process, span] : spans_) result.push_back(process);
+  return result;
+}
+
+void ObjectSet::for_each_meeting(Interval bytes,
+                                 const std::function<bool(const Object&)>& visit) const {
+  const Interval wanted = common(bytes, range_);
+  if (wanted.empty()) return;
+  // The line has no gaps, so the stream offset of a byte is its distance from the beginning.
+  pattern::Cursor<2> cursor(line_, line_.run_at(wanted.begin - range_.begin).begin);
+  pattern::Piece<2> piece;
+  while (cursor.next_pieces({&piece, 1}) == 1 && piece.at[0] < wanted.end) {
+    const Object object = {{piece.at[0], piece.at[0] + piece.length},
+                           sharers_of(piece.at[1] - piece.at[0])};
+    if (object.sharers != kNobody && !visit(object)) return;
+  }
+}
+
+std::vector<Object> ObjectSet::meeting(Interval bytes) const {
+  std::vector<Object> objects;
+  for_each_meeting(bytes, [&objects](const Object& object) {
+    objects.push_back(object);
+    return true;
+  });
+  return objects;
+}
+
+std::vector<Family> ObjectSet::families() const {
+  std::vector<Family> result;
+  for (auto& [label, bytes] : sets_by_label(line_, somebody)) {
+    result.push_back({bytes, sharers_of(label)});
+  }
+  std::sort(result.begin(), result.end(), [](const Family& a, const Family& b) {
+    return a.bytes.span().begin < b.bytes.span().begin;
+  });
+  return result;
+}
+
+std::vector<Family> ObjectSet::families_of(Process process) const {
+  std::vector<Family> result = families();
+  std::erase_if(result, [&](const Family& family) {
+    const auto all = sharers(family.sharers);
+    return !std::binary_search(all.begin(), all.end(), process);
+  });
+  return result;
+}
+
+std::vector<Conflict> ObjectSet::conflicts() const {
+  std::map<std::pair<Process, Process>, Conflict> pairs;
+  for (const Family& family : families()) {
+    const auto all = sharers(family.sharers);
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (size_t j = i + 1; j < all.size(); ++j) {
+        Conflict& conflict = pairs[{all[i], all[j]}];
+        conflict.first = all[i];
+        conflict.second = all[j];
+        conflict.size_bytes += family.bytes.size();
+        conflict.object_count += family.object_count();
+      }
+    }
+  }
+  std::vector<Conflict> result;
+  for (const auto& [processes, conflict] : pairs) result.push_back(conflict);
+  return result;
+}
+
+Result<void> ObjectSet::require_disjoint() const {
+  for (const Family& family : families()) {
+    if (!is_shared(family.sharers)) continue;
+    return fail(Code::kInvalid,
+                "views that must be disjoint overlap: " + process_pair(sharers(family.sharers)) +
+                    " share byte " + std::to_string(family.bytes.span().begin));
+  }
+  return {};
+}
+
+int64_t ObjectSet::object_count() const {
+  int64_t count = 0;
+  for (const Family& family : families()) count += family.object_count();
+  return count;
+}
+
+int64_t ObjectSet::shared_object_count() const {
+  int64_t count = 0;
+  for (const Family& family : families()) {
+    if (is_shared(family.sharers)) count += family.object_count();
+  }
+  return count;
+}
+
+int64_t ObjectSet::memory_bytes() const { return line_.memory_bytes() + sharers_.memory_bytes(); }
+
+}  // namespace tessera::object
