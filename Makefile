@@ -89,7 +89,7 @@ test-quick:
 
 test-tidy:
 	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=ON)
-	@$(PYTHON) tools/tidy.py $(BUILD)
+	@$(PYTHON) tools/tidy.py $(if $(JOBS),--jobs $(JOBS)) $(BUILD)
 
 # The folders without a door in them, and the corpora, under address and undefined-behaviour checks.
 test-debug:
