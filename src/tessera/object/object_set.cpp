@@ -1,5 +1,6 @@
 #include "tessera/object/object_set.hpp"
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -37,9 +38,56 @@ ObjectSet::ObjectSet(Interval range) : range_(range) {
 Result<ObjectSet> ObjectSet::of(Interval range, std::span<const ByteSet> views,
                                 pattern::Budget budget) {
   ObjectSet set(range);
-  Process process = 0;
-  for (const ByteSet& view : views) TESSERA_TRY_VOID(set.add(process++, view, budget));
+  if (views.empty()) return set;
+  TESSERA_TRY(const Group all, set.group(views, 0, budget));
+  set.replace(all.hull, all.line);
   return set;
+}
+
+Result<ObjectSet::Group> ObjectSet::group(std::span<const ByteSet> views, Process first,
+                                          pattern::Budget budget) {
+  if (views.size() == 1) {
+    const ByteSet seen = views[0].within(range_);
+    const SharersId alone = sharers_.with(kNobody, first);
+    spans_.emplace(first, seen.span());
+    return Group{seen.span(), line_of(seen, seen.span(), alone, kNobody)};
+  }
+  const size_t half = views.size() / 2;
+  TESSERA_TRY(const Group left, group(views.first(half), first, budget));
+  TESSERA_TRY(const Group right,
+              group(views.subspan(half), first + static_cast<Process>(half), budget));
+  return merge(left, right, budget);
+}
+
+Result<ObjectSet::Group> ObjectSet::merge(const Group& a, const Group& b, pattern::Budget budget) {
+  if (a.hull.empty()) return b;
+  if (b.hull.empty()) return a;
+  const Group& first = a.hull.begin <= b.hull.begin ? a : b;
+  const Group& last = a.hull.end > b.hull.end ? a : b;
+  const Interval hull = {first.hull.begin, last.hull.end};
+  const Interval both = common(a.hull, b.hull);
+  pattern::Assembler<2> line;
+  line.append(first.line.within({hull.begin, both.begin}));
+  if (both.empty()) {
+    line.append(line_of(ByteSet{}, {both.end, both.begin}, kNobody, kNobody));
+    line.append(last.line);
+  } else {
+    TESSERA_TRY(const Line shared,
+                overlay(a.line.within(both), b.line.within(both), united_labels(), budget));
+    line.append(shared);
+    line.append(last.line.within({both.end, hull.end}));
+  }
+  return Group{hull, line.finish_in_bounds()};
+}
+
+// A pair of labels is united once, not once a run.
+std::function<Label(Label, Label)> ObjectSet::united_labels() {
+  auto known = std::make_shared<std::unordered_map<int64_t, SharersId>>();
+  return [this, known](Label x, Label y) -> Label {
+    const auto [place, is_new] = known->try_emplace(x * pattern::kMaxLabel / 2 + y, kNobody);
+    if (is_new) place->second = sharers_.united(sharers_of(x), sharers_of(y));
+    return place->second;
+  };
 }
 
 Result<void> ObjectSet::add(Process process, const ByteSet& view, pattern::Budget budget) {
@@ -49,15 +97,9 @@ Result<void> ObjectSet::add(Process process, const ByteSet& view, pattern::Budge
   const ByteSet seen = view.within(range_);
   const Interval span = seen.span();
   if (!seen.empty()) {
-    std::unordered_map<SharersId, SharersId> with;  // a label is looked up once, not once a run
-    const auto refine = [&](Label sharers, Label is_seen) -> Label {
-      if (is_seen == 0) return sharers;
-      const auto [place, is_new] = with.try_emplace(sharers_of(sharers), kNobody);
-      if (is_new) place->second = sharers_.with(sharers_of(sharers), process);
-      return place->second;
-    };
-    TESSERA_TRY(const Line refined,
-                overlay(line_.within(span), line_of(seen, span, 1, 0), refine, budget));
+    const SharersId alone = sharers_.with(kNobody, process);
+    TESSERA_TRY(const Line refined, overlay(line_.within(span), line_of(seen, span, alone, kNobody),
+                                            united_labels(), budget));
     replace(span, refined);
   }
   spans_.emplace(process, span);

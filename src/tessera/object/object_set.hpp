@@ -52,7 +52,9 @@ class ObjectSet {
   // The set of a file range that nobody views yet. Requires a range inside [0, kMaxLine).
   explicit ObjectSet(pattern::Interval range);
 
-  // The objects of views[0] of process 0, views[1] of process 1, and so on.
+  // The objects of views[0] of process 0, views[1] of process 1, and so on. Views are merged in
+  // pairs, so the cost is O(parts of all views x log views). Fails as add() does, each merge having
+  // the whole budget.
   static base::Result<ObjectSet> of(pattern::Interval range,
                                     std::span<const pattern::ByteSet> views,
                                     pattern::Budget budget = {});
@@ -96,6 +98,16 @@ class ObjectSet {
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
+  // The lines of some views over the hull of their spans.
+  struct Group {
+    pattern::Interval hull;
+    pattern::Line line;
+  };
+
+  base::Result<Group> group(std::span<const pattern::ByteSet> views, Process first,
+                            pattern::Budget budget);
+  base::Result<Group> merge(const Group& a, const Group& b, pattern::Budget budget);
+  std::function<pattern::Label(pattern::Label, pattern::Label)> united_labels();
   void replace(pattern::Interval part, const pattern::Line& refined);
 
   pattern::Interval range_;

@@ -205,6 +205,40 @@ uint64_t seed() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 7;
 }
 
+TEST(ObjectSetModel, BuildingAtOnceEqualsAddingOneByOne) {
+  Engine engine(seed());
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE("TESSERA_SEED=" + std::to_string(seed()) + " round " + std::to_string(round));
+    std::vector<ByteSet> views;
+    ObjectSet added({0, 100});
+    for (int64_t i = uniform(engine, 0, 7); i > 0; --i) {
+      views.push_back(random_view(engine));
+      ASSERT_TRUE(added.add(static_cast<Process>(views.size()) - 1, views.back()));
+    }
+    const ObjectSet built = ObjectSet::of({0, 100}, views).value();
+    ASSERT_EQ(all_objects(built), all_objects(added));
+    ASSERT_EQ(built.processes(), added.processes());
+  }
+}
+
+TEST(ObjectSet, ManyIrregularViewsTakeLessThanQuadraticTime) {
+  Engine engine(seed());
+  std::vector<ByteSet> views;
+  for (int view = 0; view < 200; ++view) {
+    std::vector<pattern::Run> runs;
+    for (int64_t at = uniform(engine, 0, 99), i = 0; i < 500; ++i) {
+      runs.push_back({at, uniform(engine, 1, 20)});
+      at += uniform(engine, 30, 2000);
+    }
+    views.push_back(ByteSet::of_ascending(pattern::pattern_of_runs(runs).value()));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto set = ObjectSet::of({0, 2000000}, views);
+  ASSERT_TRUE(set);
+  EXPECT_GT(set->object_count(), 50000);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
 void check_queries(const ObjectSet& set, const Model& model, Engine& engine) {
   const int64_t begin = uniform(engine, -3, 130);
   const Interval bytes = {begin, begin + uniform(engine, 0, 20)};

@@ -1,32 +1,32 @@
 #include "tessera/object/sharers.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 
 namespace tessera::object {
 
-SharersTable::SharersTable() { intern({}); }
+namespace {
 
-SharersTable::SharersTable(const SharersTable& other) : ids_(other.ids_) { index(); }
-
-SharersTable& SharersTable::operator=(const SharersTable& other) {
-  if (this != &other) {
-    ids_ = other.ids_;
-    index();
+uint64_t hash_of(std::span<const Process> processes) {
+  uint64_t hash = 0x9e3779b97f4a7c15ULL;
+  for (const Process process : processes) {
+    hash = (hash ^ static_cast<uint64_t>(process)) * 0xbf58476d1ce4e5b9ULL;
+    hash ^= hash >> 29;
   }
-  return *this;
+  return hash;
 }
 
-void SharersTable::index() {
-  sets_.resize(ids_.size());
-  for (const auto& [processes, id] : ids_) sets_[static_cast<size_t>(id)] = &processes;
-}
+}  // namespace
+
+SharersTable::SharersTable() : begins_{0} { intern({}); }
 
 std::span<const Process> SharersTable::get(SharersId id) const {
-  TESSERA_ASSERT(id >= 0 && static_cast<size_t>(id) < sets_.size());
-  return *sets_[static_cast<size_t>(id)];
+  const auto i = static_cast<size_t>(id);
+  TESSERA_ASSERT(id >= 0 && i + 1 < begins_.size());
+  return {processes_.data() + begins_[i], begins_[i + 1] - begins_[i]};
 }
 
 SharersId SharersTable::with(SharersId id, Process process) {
@@ -34,31 +34,44 @@ SharersId SharersTable::with(SharersId id, Process process) {
   std::vector<Process> larger(set.begin(), set.end());
   const auto place = std::lower_bound(larger.begin(), larger.end(), process);
   if (place == larger.end() || *place != process) larger.insert(place, process);
-  return intern(std::move(larger));
+  return intern(larger);
 }
 
 SharersId SharersTable::without(SharersId id, Process process) {
   const auto set = get(id);
   std::vector<Process> smaller(set.begin(), set.end());
   std::erase(smaller, process);
-  return intern(std::move(smaller));
+  return intern(smaller);
+}
+
+SharersId SharersTable::united(SharersId a, SharersId b) {
+  if (a == kNobody || a == b) return b;
+  if (b == kNobody) return a;
+  const auto left = get(a);
+  const auto right = get(b);
+  std::vector<Process> both;
+  std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(both));
+  return intern(both);
 }
 
 int64_t SharersTable::memory_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [processes, id] : ids_) {
-    constexpr size_t kTreeNode = 4 * sizeof(void*);
-    bytes += static_cast<int64_t>(kTreeNode + sizeof(processes) + sizeof(void*) + sizeof(id) +
-                                  processes.capacity() * sizeof(Process));
-  }
-  return bytes;
+  constexpr size_t kHashNode = 4 * sizeof(void*);
+  return static_cast<int64_t>(processes_.capacity() * sizeof(Process) +
+                              begins_.capacity() * sizeof(size_t) + ids_.size() * kHashNode +
+                              ids_.bucket_count() * sizeof(void*));
 }
 
-SharersId SharersTable::intern(std::vector<Process> processes) {
-  const auto next = base::exact_cast<SharersId>(sets_.size());
-  const auto [place, is_new] = ids_.try_emplace(std::move(processes), next);
-  if (is_new) sets_.push_back(&place->first);
-  return place->second;
+SharersId SharersTable::intern(std::span<const Process> processes) {
+  const uint64_t hash = hash_of(processes);
+  const auto [first, last] = ids_.equal_range(hash);
+  for (auto place = first; place != last; ++place) {
+    if (std::ranges::equal(get(place->second), processes)) return place->second;
+  }
+  const auto id = base::exact_cast<SharersId>(begins_.size() - 1);
+  processes_.insert(processes_.end(), processes.begin(), processes.end());
+  begins_.push_back(processes_.size());
+  ids_.emplace(hash, id);
+  return id;
 }
 
 }  // namespace tessera::object

@@ -6,8 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace tessera::object {
@@ -20,26 +20,23 @@ inline constexpr SharersId kNobody = 0;
 class SharersTable {
  public:
   SharersTable();
-  SharersTable(const SharersTable& other);
-  SharersTable& operator=(const SharersTable& other);
-  SharersTable(SharersTable&&) = default;  // the sets stay where they are
-  SharersTable& operator=(SharersTable&&) = default;
-  ~SharersTable() = default;
 
-  // The processes of a set, ascending. Requires an id of this table.
+  // The processes of a set, ascending, valid until a set is added. Requires an id of this table.
   [[nodiscard]] std::span<const Process> get(SharersId id) const;
-  // The id of a set with one process more or less. Cost: O(log sets + sharers).
+  // The id of a set with one process more or less. Cost: O(sharers).
   SharersId with(SharersId id, Process process);
   SharersId without(SharersId id, Process process);
+  // The id of the union of two sets.
+  SharersId united(SharersId a, SharersId b);
 
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
-  SharersId intern(std::vector<Process> processes);
-  void index();
+  SharersId intern(std::span<const Process> processes);
 
-  std::map<std::vector<Process>, SharersId> ids_;
-  std::vector<const std::vector<Process>*> sets_;  // keys of ids_, by id
+  std::vector<Process> processes_;                    // of all sets, one after the other
+  std::vector<size_t> begins_;                        // of set i in processes_; one more at the end
+  std::unordered_multimap<uint64_t, SharersId> ids_;  // by hash of the set
 };
 
 }  // namespace tessera::object

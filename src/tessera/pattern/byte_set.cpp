@@ -20,7 +20,7 @@ namespace {
 
 // Set algebra by laying both sets over their common hull; `chosen` tells by membership in a and b.
 Result<ByteSet> combine(const ByteSet& a, const ByteSet& b, bool (*chosen)(bool, bool),
-                        Budget budget) {
+                        Budget& budget) {
   const Interval hull = {std::min(a.span().begin, b.span().begin),
                          std::max(a.span().end, b.span().end)};
   if (hull.end > kMaxPosition + std::min<int64_t>(0, hull.begin)) {
@@ -33,13 +33,29 @@ Result<ByteSet> combine(const ByteSet& a, const ByteSet& b, bool (*chosen)(bool,
   return bytes_labelled(line, [](Label label) { return label == 1; });
 }
 
+Result<ByteSet> unite_within(const ByteSet& a, const ByteSet& b, Budget& budget) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  if (!a.span().meets(b.span())) {
+    const bool a_first = a.span().begin < b.span().begin;
+    Assembler<1> both;
+    both.append((a_first ? a : b).ascending());
+    both.append((a_first ? b : a).ascending());
+    TESSERA_TRY(Pattern runs, both.finish());
+    return ByteSet::of_ascending(std::move(runs));
+  }
+  return combine(
+      a, b, [](bool in_a, bool in_b) { return in_a || in_b; }, budget);
+}
+
 // Sorts the runs of a pattern that has too little order for anything better.
-Result<ByteSet> sort_runs(const Pattern& pattern, Budget budget) {
+Result<ByteSet> sort_runs(const Pattern& pattern, Budget& budget) {
   if (pattern.runs() > budget.max_runs) {
     return fail(Code::kTooComplex, "a pattern of " + std::to_string(pattern.runs()) +
                                        " runs in no regular order: sorting is limited to " +
                                        std::to_string(budget.max_runs) + " runs");
   }
+  budget.max_runs -= pattern.runs();
   std::vector<Piece<1>> pieces = expand(pattern);
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece<1>& a, const Piece<1>& b) { return a.at[0] < b.at[0]; });
@@ -54,10 +70,10 @@ Result<ByteSet> sort_runs(const Pattern& pattern, Budget budget) {
   return ByteSet::of_ascending(sorted.finish_in_bounds());
 }
 
-Result<ByteSet> ordered(const Pattern& pattern, Budget budget);
+Result<ByteSet> ordered(const Pattern& pattern, Budget& budget);
 
 // Unites copies of a set whose spans meet: first 1, then 2, then 4 of them at a time.
-Result<ByteSet> unite_copies(const ByteSet& set, int64_t count, int64_t stride, Budget budget) {
+Result<ByteSet> unite_copies(const ByteSet& set, int64_t count, int64_t stride, Budget& budget) {
   ByteSet doubled = set;  // of 2^k copies
   ByteSet united;         // of the copies for the low bits of count
   int64_t copies = 1;
@@ -65,18 +81,18 @@ Result<ByteSet> unite_copies(const ByteSet& set, int64_t count, int64_t stride, 
   for (int64_t left = count; left > 0; left /= 2, copies *= 2) {
     if (left % 2 == 1) {
       TESSERA_TRY(const ByteSet next, doubled.shifted(placed * stride));
-      TESSERA_TRY(united, unite(united, next, budget));
+      TESSERA_TRY(united, unite_within(united, next, budget));
       placed += copies;
     }
     if (left > 1) {
       TESSERA_TRY(const ByteSet next, doubled.shifted(copies * stride));
-      TESSERA_TRY(doubled, unite(doubled, next, budget));
+      TESSERA_TRY(doubled, unite_within(doubled, next, budget));
     }
   }
   return united;
 }
 
-Result<ByteSet> ordered_repeat(const Pattern& pattern, Budget budget) {
+Result<ByteSet> ordered_repeat(const Pattern& pattern, Budget& budget) {
   const Node<1>& node = *pattern.shape().node;
   const bool backwards = node.stride[0] < 0;
   const int64_t stride = backwards ? -node.stride[0] : node.stride[0];
@@ -98,7 +114,7 @@ Result<ByteSet> ordered_repeat(const Pattern& pattern, Budget budget) {
   return unite_copies(copy, node.count, stride, budget);
 }
 
-Result<ByteSet> ordered_sequence(const Pattern& pattern, Budget budget) {
+Result<ByteSet> ordered_sequence(const Pattern& pattern, Budget& budget) {
   std::vector<ByteSet> sets;
   for (int64_t i = 0; i < pattern.part_count(); ++i) {
     TESSERA_TRY(ByteSet set, ordered(pattern.part(i), budget));
@@ -109,7 +125,7 @@ Result<ByteSet> ordered_sequence(const Pattern& pattern, Budget budget) {
   while (sets.size() > 1) {
     std::vector<ByteSet> pairs;
     for (size_t i = 0; i + 1 < sets.size(); i += 2) {
-      TESSERA_TRY(ByteSet both, unite(sets[i], sets[i + 1], budget));
+      TESSERA_TRY(ByteSet both, unite_within(sets[i], sets[i + 1], budget));
       pairs.push_back(std::move(both));
     }
     if (sets.size() % 2 == 1) pairs.push_back(std::move(sets.back()));
@@ -118,7 +134,7 @@ Result<ByteSet> ordered_sequence(const Pattern& pattern, Budget budget) {
   return sets.front();
 }
 
-Result<ByteSet> ordered(const Pattern& pattern, Budget budget) {
+Result<ByteSet> ordered(const Pattern& pattern, Budget& budget) {
   if (pattern.empty()) return ByteSet{};
   if (pattern.ascending()) return ByteSet::of_ascending(pattern);
   const Node<1>& node = *pattern.shape().node;
@@ -178,18 +194,7 @@ Result<ByteSet> intersect(const ByteSet& a, const ByteSet& b, Budget budget) {
 }
 
 Result<ByteSet> unite(const ByteSet& a, const ByteSet& b, Budget budget) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  if (!a.span().meets(b.span())) {
-    const bool a_first = a.span().begin < b.span().begin;
-    Assembler<1> both;
-    both.append((a_first ? a : b).ascending());
-    both.append((a_first ? b : a).ascending());
-    TESSERA_TRY(Pattern runs, both.finish());
-    return ByteSet::of_ascending(std::move(runs));
-  }
-  return combine(
-      a, b, [](bool in_a, bool in_b) { return in_a || in_b; }, budget);
+  return unite_within(a, b, budget);
 }
 
 Result<ByteSet> subtract(const ByteSet& a, const ByteSet& b, Budget budget) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
 #include "tessera/pattern/line.hpp"
@@ -59,6 +60,20 @@ TEST(ByteSet, OfAPatternThatInterleavesItself) {
   const ByteSet backwards = ByteSet::of(repeat(column, 1000, {{-4}}).value()).value();
   EXPECT_EQ(backwards.span().begin, -3996);
   EXPECT_EQ(backwards.runs(), 1);
+}
+
+TEST(ByteSet, ManyPartsShareOneBudget) {
+  // Each of the 2000 parts interleaves with all others, in strides that do not divide each other.
+  Assembler<1> parts;
+  for (int64_t i = 0; i < 2000; ++i) {
+    const Pattern run = Pattern::run({{2000 - i}}, 1).value();
+    parts.append(repeat(run, kMillion, {{100003 + 2 * i}}).value());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto refused = ByteSet::of(parts.finish().value(), {1 << 14, 1 << 18});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kTooComplex);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(ByteSet, ReversedIntervalsAndOverflowAreRefused) {
@@ -145,8 +160,10 @@ TEST(LineModel, LabelsSurviveOverlayAndRelabelling) {
     const ByteSet a = model::random_set(engine);
     const ByteSet b = model::random_set(engine);
     const Interval domain = {uniform(engine, -30, 0), uniform(engine, 0, 150)};
-    const auto mixed = overlay(line_of(a, domain, 1, 0), line_of(b, domain, 2, 0),
-                               [](Label x, Label y) { return x + y; });
+    Budget budget;
+    const auto mixed = overlay(
+        line_of(a, domain, 1, 0), line_of(b, domain, 2, 0), [](Label x, Label y) { return x + y; },
+        budget);
     const Line doubled = relabel(*mixed, [](Label label) { return 2 * label; });
     doubled.check_invariants();
     ASSERT_EQ(doubled.size(), std::max<int64_t>(0, domain.length()));

@@ -123,7 +123,7 @@ Line line_of(const ByteSet& set, Interval domain, Label inside, Label outside) {
 }
 
 base::Result<Line> overlay(const Line& a, const Line& b,
-                           const std::function<Label(Label, Label)>& label, Budget budget) {
+                           const std::function<Label(Label, Label)>& label, Budget& budget) {
   TESSERA_TRY(const Trace<3> both, zip(a, b, budget));
   Assembler<2> out;
   rebuild<2>(

@@ -33,7 +33,7 @@ inline constexpr int64_t kMaxLine = kMaxPosition - 2 * kMaxLabel;
 // either domain are dropped. Fails with kTooComplex; see Budget.
 [[nodiscard]] base::Result<Line> overlay(const Line& a, const Line& b,
                                          const std::function<Label(Label, Label)>& label,
-                                         Budget budget = {});
+                                         Budget& budget);
 
 // The same line with other labels. Cost: O(nodes).
 [[nodiscard]] Line relabel(const Line& line, const std::function<Label(Label)>& label);

@@ -28,7 +28,7 @@ class Zipper {
  public:
   static constexpr int kOut = A + B - 1;
 
-  explicit Zipper(int64_t steps) : steps_(steps) {}
+  explicit Zipper(int64_t& steps) : steps_(steps) {}
 
   // Appends what a and b have in common in the window. False once the steps are spent; what was
   // appended is then incomplete.
@@ -195,7 +195,7 @@ class Zipper {
     return true;
   }
 
-  int64_t steps_;
+  int64_t& steps_;
 };
 
 // Walks the runs of both sides one by one.
@@ -227,7 +227,7 @@ Trace<A + B - 1> zip_runs(const Trace<A>& a, const Trace<B>& b) {
 }  // namespace
 
 template <int A, int B>
-base::Result<Trace<A + B - 1>> zip(const Trace<A>& a, const Trace<B>& b, Budget budget) {
+base::Result<Trace<A + B - 1>> zip(const Trace<A>& a, const Trace<B>& b, Budget& budget) {
   TESSERA_ASSERT(b.ascending());
   Zipper<A, B> zipper(budget.steps);
   Assembler<A + B - 1> out;
@@ -235,6 +235,7 @@ base::Result<Trace<A + B - 1>> zip(const Trace<A>& a, const Trace<B>& b, Budget 
   const Trace<B> met = b.within(a.span());
   const Trace<A> meeting = a.ascending() ? a.within(met.span()) : a;
   if (meeting.runs() <= budget.max_runs && met.runs() <= budget.max_runs - meeting.runs()) {
+    budget.max_runs -= meeting.runs() + met.runs();
     return zip_runs(meeting, met);
   }
   return base::fail(base::Code::kTooComplex,
@@ -244,9 +245,9 @@ base::Result<Trace<A + B - 1>> zip(const Trace<A>& a, const Trace<B>& b, Budget 
                         std::to_string(budget.max_runs) + " runs");
 }
 
-template base::Result<Trace<1>> zip(const Trace<1>&, const Trace<1>&, Budget);
-template base::Result<Trace<2>> zip(const Trace<2>&, const Trace<1>&, Budget);
-template base::Result<Trace<2>> zip(const Trace<1>&, const Trace<2>&, Budget);
-template base::Result<Trace<3>> zip(const Trace<2>&, const Trace<2>&, Budget);
+template base::Result<Trace<1>> zip(const Trace<1>&, const Trace<1>&, Budget&);
+template base::Result<Trace<2>> zip(const Trace<2>&, const Trace<1>&, Budget&);
+template base::Result<Trace<2>> zip(const Trace<1>&, const Trace<2>&, Budget&);
+template base::Result<Trace<3>> zip(const Trace<2>&, const Trace<2>&, Budget&);
 
 }  // namespace tessera::pattern

@@ -18,9 +18,9 @@
 
 namespace tessera::pattern {
 
-// Requires b.ascending(0). Exact, or kTooComplex; see Budget.
+// Requires b.ascending(0). Exact, or kTooComplex once the budget is spent.
 template <int A, int B>
 [[nodiscard]] base::Result<Trace<A + B - 1>> zip(const Trace<A>& a, const Trace<B>& b,
-                                                 Budget budget = {});
+                                                 Budget& budget);
 
 }  // namespace tessera::pattern
