@@ -32,10 +32,14 @@ void Assembler<D>::append_run(const Point<D>& at, int64_t length) {
 // the two.
 template <int D>
 void Assembler<D>::join_to_last(const Trace<D>& part) {
+  const int64_t before = last_run_length(parts_.back().shape());
+  const int64_t after = first_run_length(part.shape());
+  if (after > kMaxPosition - before) {
+    parts_.push_back(part);  // finish() refuses the whole for its size
+    return;
+  }
   const Trace<D> last = std::move(parts_.back());
   parts_.pop_back();
-  const int64_t before = last_run_length(last.shape());
-  const int64_t after = first_run_length(part.shape());
   const Trace<D> body = last.clip({0, last.size() - before});
   const Trace<D> rest = part.clip({after, part.size()});
   if (!body.empty()) parts_.push_back(body);

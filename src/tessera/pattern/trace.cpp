@@ -354,9 +354,11 @@ Result<Trace<D>> repeat(const Trace<D>& trace, int64_t count, const Point<D>& st
     const auto last = base::checked_mul(stride[d], count - 1);
     if (!last || !in_bounds({*last, *last})) return out_of_bounds("a repetition");
     const Interval hull = trace.shape().hull(d);
+    if (*last > kMaxPosition - hull.end || *last < -kMaxPosition - hull.begin) {
+      return out_of_bounds("a repetition");
+    }
     const Interval relative = {hull.begin + std::min<int64_t>(0, *last),
                                hull.end + std::max<int64_t>(0, *last)};
-    if (!in_bounds(relative)) return out_of_bounds("a repetition");
     if (!in_bounds({trace.at()[d] + relative.begin, trace.at()[d] + relative.end})) {
       return out_of_bounds("a repetition");
     }
