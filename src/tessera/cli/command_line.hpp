@@ -1,0 +1,13 @@
+// The command line: arguments to option structs, commands to exit codes.
+//
+// The only place that knows the argument parser, which is slow to compile. Commands stand in their
+// own files and take plain structs, so tests and other programs call them without arguments.
+// Thread safety: one thread.
+#pragma once
+
+namespace tessera::cli {
+
+// Runs `tessera`. Returns its exit code; see exit_code.hpp.
+int run_command_line(int argc, const char* const* argv);
+
+}  // namespace tessera::cli
