@@ -1,5 +1,6 @@
 #include "tessera/pattern/assembler.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "tessera/base/assert.hpp"
@@ -61,11 +62,13 @@ bool Assembler<D>::in_bounds() const {
   for (const Trace<D>& part : parts_) {
     if (part.size() > kMaxPosition - size) return false;
     size += part.size();
-    for (int d = 0; d < D; ++d) {
-      const auto begin = base::checked_sub(part.span(d).begin, parts_.front().at()[d]);
-      const auto end = base::checked_sub(part.span(d).end, parts_.front().at()[d]);
-      if (!begin || !end || *begin < -kMaxPosition || *end > kMaxPosition) return false;
+  }
+  for (int d = 0; d < D && !parts_.empty(); ++d) {
+    Interval hull = parts_.front().span(d);
+    for (const Trace<D>& part : parts_) {
+      hull = {std::min(hull.begin, part.span(d).begin), std::max(hull.end, part.span(d).end)};
     }
+    if (hull.begin < hull.end - kMaxPosition) return false;
   }
   return true;
 }
@@ -77,7 +80,7 @@ Result<Trace<D>> Assembler<D>::finish() {
   const bool fits = in_bounds();
   if (fits && weight <= kMaxWeight) return finish_in_bounds();
   parts_.clear();
-  if (!fits) return fail(Code::kInvalid, "a sequence of runs is longer than 2^62 bytes");
+  if (!fits) return fail(Code::kInvalid, "a sequence of runs holds or spans more than 2^62 bytes");
   return fail(Code::kTooComplex, "a sequence of more than " + std::to_string(kMaxWeight) +
                                      " irregular runs is not supported");
 }

@@ -4,9 +4,9 @@
 // next copy of it begins one extent later, however far its bytes reach. The constructors follow the
 // MPI standard, chapter "Datatypes", and never expand what is regular: a vector is one repetition,
 // a subarray of n dimensions is n - 1 nested ones. They fail with kInvalid, and a sentence that
-// names the argument, where an argument is out of its range or a position leaves
-// [-kMaxPosition, kMaxPosition]; list constructors fail with kTooComplex if irregular types inside
-// irregular types would need more items than kMaxDissolved and kMaxDissolvedEach for each block.
+// names the argument, where an argument is out of its range or the bytes leave the bounds of (T4)
+// in trace.hpp; list constructors fail with kTooComplex if irregular types inside irregular types
+// would need more items than kMaxDissolved and kMaxDissolvedEach for each block.
 //
 // Bounds as the standard defines them:
 //   (M1) resized(), subarray() and darray() mark their bounds. If a type has marked parts, its

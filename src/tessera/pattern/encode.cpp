@@ -1,6 +1,7 @@
 #include "tessera/pattern/encode.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -219,6 +220,10 @@ Result<Shape<D>> Decoder<D>::read_reference(uint64_t back) {
 
 template <int D>
 Result<void> Decoder<D>::keep(const Shape<D>& node) {
+  for (int d = 0; d < D; ++d) {
+    const Interval hull = node.hull(d);
+    if (hull.begin < hull.end - kMaxPosition) return damaged("a shape longer than 2^62 bytes");
+  }
   if (std::cmp_greater_equal(nodes_.size(), limits_.max_nodes)) {
     return fail(Code::kTooComplex,
                 "more than " + std::to_string(limits_.max_nodes) + " repetitions and sequences");
@@ -240,7 +245,7 @@ Result<Shape<D>> Decoder<D>::read_repeat(uint64_t header, int depth) {
   if (child.end() == stride) return damaged("repetitions that continue each other");
   for (int d = 0; d < D; ++d) {
     const auto last = base::checked_mul(stride[d], count - 1);
-    if (!last || !in_bounds(child.hull(d), *last)) {
+    if (!in_bounds(last) || std::abs(*last) > kMaxPosition - child.hull(d).length()) {
       return damaged("a repetition that reaches beyond 2^62");
     }
   }

@@ -96,8 +96,8 @@ TEST(Encode, ExtremesRoundTrip) {
   expect_round_trip(repeat(byte, kMaxPosition / 2, {{2}}).value());
   Assembler<1> apart;
   apart.append_run({{0}}, 1);
-  apart.append_run({{kMaxPosition - 1}}, 1);
-  apart.append_run({{-kMaxPosition}}, 1);
+  apart.append_run({{kMaxPosition / 2 - 1}}, 1);
+  apart.append_run({{-kMaxPosition / 2}}, 1);
   expect_round_trip(apart.finish().value());
 }
 
@@ -275,6 +275,7 @@ TEST(Encode, OverflowIsRefused) {
       {zigzag(0), uniform_sequence(2), run(top), zigzag(-kMaxPosition)},
       {zigzag(0), uniform_sequence(3), run(1), zigzag(kMaxPosition), zigzag(kMaxPosition)},
       {zigzag(0), uniform_sequence(3), run(top / 2), zigzag(-kMaxPosition), zigzag(-9)},
+      {zigzag(0), uniform_sequence(3), run(1), zigzag(kMaxPosition / 2), zigzag(-kMaxPosition - 9)},
   };
   for (const auto& body : bodies) {
     const Bytes bytes = encoding([&](ByteWriter& writer) {

@@ -1,6 +1,7 @@
 #include "tessera/pattern/trace.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <unordered_set>
 
@@ -163,6 +164,7 @@ void check_node(const Shape<D>& shape, std::unordered_set<const void*>& seen) {
   TESSERA_ASSERT(node.depth <= kMaxDepth && node.weight <= kMaxWeight);
   for (int d = 0; d < D; ++d) {
     TESSERA_ASSERT(in_bounds({node.lo[d], node.hi[d]}) && node.lo[d] <= 0 && node.hi[d] > 0);
+    TESSERA_ASSERT(node.lo[d] >= node.hi[d] - kMaxPosition);
   }
   if (shape.is_repeat()) {
     TESSERA_ASSERT(node.count >= 2 && node.child.size > 0 && node.child.end() != node.stride);
@@ -354,9 +356,7 @@ Result<Trace<D>> repeat(const Trace<D>& trace, int64_t count, const Point<D>& st
     const auto last = base::checked_mul(stride[d], count - 1);
     if (!last || !in_bounds({*last, *last})) return out_of_bounds("a repetition");
     const Interval hull = trace.shape().hull(d);
-    if (*last > kMaxPosition - hull.end || *last < -kMaxPosition - hull.begin) {
-      return out_of_bounds("a repetition");
-    }
+    if (std::abs(*last) > kMaxPosition - hull.length()) return out_of_bounds("a repetition");
     const Interval relative = {hull.begin + std::min<int64_t>(0, *last),
                                hull.end + std::max<int64_t>(0, *last)};
     if (!in_bounds({trace.at()[d] + relative.begin, trace.at()[d] + relative.end})) {

@@ -13,8 +13,9 @@
 //        shapes are equal whatever their place.
 //   (T3) A repetition has a count of at least 2 and a shape that is not empty; a sequence has at
 //        least two items, none of which is a sequence.
-//   (T4) Every position p has |p| <= kMaxPosition, relative to the origin of every node above it
-//        too; sizes are at most kMaxPosition.
+//   (T4) Every position p has |p| <= kMaxPosition; sizes are at most kMaxPosition, and so is the
+//        length of the hull in each coordinate. So positions seen from any byte of the trace keep
+//        the bound too, wherever it is cut.
 //   (T5) A node stands for at most kMaxWeight items, shared ones counted as often as they occur.
 // By (T3) every repetition doubles the size and every sequence lies between two repetitions, so by
 // (T4) no trace is deeper than kMaxDepth: nesting to any depth is stored in a bounded one.
