@@ -115,7 +115,7 @@ TEST_F(CrashStatesOfOneFile, EveryPointIsVisited) {
 }
 
 TEST_F(CrashStatesOfOneFile, TooManyStatesAreReportedNotVisited) {
-  write(0, 100 * 512, 'a');
+  write(0, size_t{100} * 512, 'a');
   uint64_t visits = 0;
   const auto visited =
       CrashStates(disk_.log()).for_each(1000, [&](const CrashState&) { ++visits; });

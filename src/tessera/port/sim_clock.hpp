@@ -8,10 +8,10 @@
 // Thread safety: none; a simulation is one thread.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "tessera/port/clock.hpp"
 
@@ -23,7 +23,9 @@ class SimClock final : public Clock {
   struct TimerId {
     int64_t deadline_ns = 0;
     uint64_t sequence = 0;
-    auto operator<=>(const TimerId&) const = default;
+    bool operator<(const TimerId& other) const {
+      return std::tie(deadline_ns, sequence) < std::tie(other.deadline_ns, other.sequence);
+    }
   };
 
   [[nodiscard]] int64_t now_ns() const override { return now_ns_; }

@@ -1,0 +1,358 @@
+#include "tessera/port/posix_transport.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+#include "tessera/port/socket_address.hpp"
+
+namespace tessera::port {
+
+namespace {
+
+constexpr size_t kReceiveBytes = size_t{64} << 10;
+// How long a listener rests when the process has no descriptor left for a new connection.
+constexpr int64_t kAcceptPauseNs = 10'000'000;
+constexpr int kBacklog = 128;
+
+base::Error error_of(int errno_value, const std::string& what) {
+  return base::fail_errno(errno_value, what).error;
+}
+
+base::Result<Descriptor> open_socket(int family) {
+  Descriptor socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return base::fail_errno(errno, "open a socket");
+  return socket;
+}
+
+// Small requests wait for nothing; a 64-byte round trip would else take up to 40 ms.
+void send_at_once(const Descriptor& socket) {
+  const int on = 1;
+  // Fails on Unix sockets, which never delay.
+  static_cast<void>(::setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+}
+
+bool is_abandoned(const SocketAddress& address) {
+  const auto probe = open_socket(AF_UNIX);
+  if (!probe) return false;
+  return ::connect(probe->number(), address.raw(), address.size) == -1 && errno == ECONNREFUSED;
+}
+
+// Requires that the directory is locked: the probe and the removal must not meet another's bind().
+int bind_unix(const Descriptor& socket, const SocketAddress& address, const std::string& path) {
+  // The mode of the socket becomes that of the file, so nobody else can connect even at first.
+  if (::fchmod(socket.number(), 0600) == -1) return errno;
+  if (::bind(socket.number(), address.raw(), address.size) == 0) return 0;
+  const int error = errno;
+  if (error != EADDRINUSE || !is_abandoned(address)) return error;
+  ::unlink(path.c_str());
+  return ::bind(socket.number(), address.raw(), address.size) == 0 ? 0 : errno;
+}
+
+// A lock on the directory of a Unix socket, held until the descriptor closes. Two processes that
+// both found an abandoned socket would else each remove it, the second one the first one's.
+base::Result<Descriptor> lock_directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened.valid() || ::flock(opened.number(), LOCK_EX | LOCK_NB) == -1) {
+    return base::fail_errno(errno, "lock the directory " + directory);
+  }
+  return opened;
+}
+
+int bind_tcp(const Descriptor& socket, const SocketAddress& address) {
+  const int on = 1;
+  if (::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == -1) return errno;
+  return ::bind(socket.number(), address.raw(), address.size) == 0 ? 0 : errno;
+}
+
+timespec span_of(int64_t nanoseconds) {
+  timespec span{};
+  span.tv_sec = nanoseconds / 1'000'000'000;
+  span.tv_nsec = nanoseconds % 1'000'000'000;
+  return span;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<PosixTransport>> PosixTransport::create(TransportLimits limits) {
+  TESSERA_ASSERT(std::in_range<uint32_t>(limits.frame_bytes_max));
+  Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!wake.valid()) return base::fail_errno(errno, "open an event descriptor");
+  return std::unique_ptr<PosixTransport>(new PosixTransport(limits, std::move(wake)));
+}
+
+PosixTransport::~PosixTransport() {
+  for (const Listener& listener : listeners_) {
+    if (!listener.unix_path.empty()) ::unlink(listener.unix_path.c_str());
+  }
+}
+
+base::Result<std::string> PosixTransport::listen(const std::string& address) {
+  TESSERA_TRY(SocketAddress parsed, parse_socket_address(address));
+  TESSERA_TRY(Descriptor socket, open_socket(parsed.family()));
+  std::string path;
+  Descriptor directory_lock;
+  if (parsed.family() == AF_UNIX) {
+    path = address.substr(address.find(':') + 1);
+    TESSERA_TRY(directory_lock, lock_directory_of(path));
+  }
+  const int error = path.empty() ? bind_tcp(socket, parsed) : bind_unix(socket, parsed, path);
+  if (error != 0) return base::fail_errno(error, "listen at " + address);
+  if (::listen(socket.number(), kBacklog) == -1) {
+    return base::fail_errno(errno, "listen at " + address);
+  }
+  listeners_.push_back({std::move(socket), path, 0});
+  if (!path.empty()) return address;
+  // The port may have been left to the system to choose.
+  parsed.size = sizeof(parsed.storage);
+  if (::getsockname(listeners_.back().socket.number(), parsed.raw(), &parsed.size) == -1) {
+    return base::fail_errno(errno, "listen at " + address);
+  }
+  return socket_address_text(parsed);
+}
+
+base::Result<ConnectionId> PosixTransport::connect(const std::string& address) {
+  TESSERA_TRY(const SocketAddress parsed, parse_socket_address(address));
+  if (connections_.size() >= limits_.connections_max) {
+    return base::fail(base::Code::kRetry, "too many connections to open one to " + address);
+  }
+  TESSERA_TRY(Descriptor socket, open_socket(parsed.family()));
+  send_at_once(socket);
+  const int number = socket.number();
+  const ConnectionId id = add(std::move(socket));
+  const auto added = connections_.find(id);
+  if (::connect(number, parsed.raw(), parsed.size) == 0) {
+    events_.push_back({.kind = Event::Kind::kConnected, .connection = id});
+  } else if (errno == EINPROGRESS || errno == EINTR) {
+    added->second.connecting = true;
+  } else {
+    end(added, error_of(errno, "connect to " + address));
+  }
+  return id;
+}
+
+base::Result<void> PosixTransport::send(ConnectionId connection, base::ByteView frame) {
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) {
+    return base::fail(base::Code::kNotFound, "send on a connection that is gone");
+  }
+  if (frame.size() > limits_.frame_bytes_max) {
+    return base::fail(base::Code::kInvalid,
+                      "send a frame of " + std::to_string(frame.size()) + " bytes, " +
+                          std::to_string(limits_.frame_bytes_max) + " are allowed");
+  }
+  Connection& open = found->second;
+  const size_t waiting = open.unsent.size() - open.unsent_begin;
+  if (waiting > 0 && waiting + frame.size() > limits_.unsent_bytes_max) {
+    return base::fail(base::Code::kRetry, "the peer takes frames too slowly: " +
+                                              std::to_string(waiting) + " bytes are unsent");
+  }
+  const auto header = frame_header(frame.size());
+  const bool direct = waiting == 0 && !open.connecting;
+  const size_t sent = direct ? send_now(open, header, frame) : 0;
+  if (open.send_failed) return {};
+  base::ByteWriter writer(open.unsent);
+  writer.bytes(base::ByteView(header).subspan(std::min(sent, header.size())));
+  writer.bytes(frame.subspan(sent - std::min(sent, header.size())));
+  return {};
+}
+
+void PosixTransport::close(ConnectionId connection) {
+  connections_.erase(connection);
+  // Events that were read but not yet asked for belong to a connection that the caller gave up.
+  std::erase_if(events_, [&](const Event& event) { return event.connection == connection; });
+}
+
+std::optional<Event> PosixTransport::next_event(int64_t wait_ns_max) {
+  const int64_t deadline_ns = base::checked_add(clock_.now_ns(), std::max<int64_t>(wait_ns_max, 0))
+                                  .value_or(std::numeric_limits<int64_t>::max());
+  bool may_wait = true;
+  while (events_.empty() && may_wait) {
+    const bool woken = poll_once(deadline_ns);
+    may_wait = !woken && clock_.now_ns() < deadline_ns;
+  }
+  if (events_.empty()) return std::nullopt;
+  Event event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+void PosixTransport::wake() {
+  const uint64_t one = 1;
+  // Fails only when so many wakes are pending already that one more changes nothing.
+  static_cast<void>(!::write(wake_.number(), &one, sizeof(one)));
+}
+
+ConnectionId PosixTransport::add(Descriptor socket) {
+  const ConnectionId id{next_id_++};
+  connections_.try_emplace(id, std::move(socket), limits_.frame_bytes_max);
+  return id;
+}
+
+void PosixTransport::end(Connections::iterator connection, base::Error reason) {
+  events_.push_back(
+      {.kind = Event::Kind::kClosed, .connection = connection->first, .reason = std::move(reason)});
+  connections_.erase(connection);
+}
+
+std::vector<pollfd> PosixTransport::poll_set(int64_t now_ns) const {
+  std::vector<pollfd> set = {{wake_.number(), POLLIN, 0}};
+  for (const Listener& listener : listeners_) {
+    // poll() skips negative descriptors, and the position still tells which listener it is.
+    const bool paused = now_ns < listener.paused_until_ns;
+    set.push_back({paused ? -1 : listener.socket.number(), POLLIN, 0});
+  }
+  for (const auto& [id, connection] : connections_) {
+    short wanted = connection.connecting ? POLLOUT : POLLIN;
+    if (!connection.unsent.empty()) wanted |= POLLOUT;
+    set.push_back({connection.socket.number(), wanted, 0});
+  }
+  return set;
+}
+
+bool PosixTransport::poll_once(int64_t deadline_ns) {
+  const int64_t now_ns = clock_.now_ns();
+  for (const Listener& listener : listeners_) {
+    if (now_ns < listener.paused_until_ns) {
+      deadline_ns = std::min(deadline_ns, listener.paused_until_ns);
+    }
+  }
+  std::vector<ConnectionId> ids;
+  for (const auto& [id, connection] : connections_) ids.push_back(id);
+  std::vector<pollfd> set = poll_set(now_ns);
+  const timespec span = span_of(std::max<int64_t>(0, deadline_ns - now_ns));
+  if (::ppoll(set.data(), set.size(), &span, nullptr) <= 0) return false;
+
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const short ready = set[1 + listeners_.size() + i].revents;
+    if (ready != 0) serve(ids[i], ready);
+  }
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    if (set[1 + i].revents != 0) accept_all(listeners_[i]);
+  }
+  if (set[0].revents == 0) return false;
+  uint64_t wakes = 0;
+  static_cast<void>(!::read(wake_.number(), &wakes, sizeof(wakes)));
+  return true;
+}
+
+void PosixTransport::serve(ConnectionId id, short ready) {
+  const auto connection = connections_.find(id);
+  TESSERA_ASSERT(connection != connections_.end());
+  if (connection->second.connecting) {
+    finish_connect(connection);
+    return;
+  }
+  if ((ready & POLLOUT) != 0) flush(connection->second);
+  if ((ready & ~POLLOUT) != 0) receive(connection);
+}
+
+void PosixTransport::finish_connect(Connections::iterator connection) {
+  int error = 0;
+  socklen_t size = sizeof(error);
+  if (::getsockopt(connection->second.socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) == -1) {
+    error = errno;
+  }
+  if (error != 0) {
+    end(connection, error_of(error, "connect"));
+    return;
+  }
+  connection->second.connecting = false;
+  events_.push_back({.kind = Event::Kind::kConnected, .connection = connection->first});
+  flush(connection->second);
+}
+
+void PosixTransport::accept_all(Listener& listener) {
+  for (;;) {
+    Descriptor socket(
+        ::accept4(listener.socket.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!socket.valid()) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      // Out of descriptors or memory: asking again at once would turn poll() into a spin.
+      if (errno != EAGAIN) listener.paused_until_ns = clock_.now_ns() + kAcceptPauseNs;
+      return;
+    }
+    // Over the limit a peer is turned away by closing, so that it does not wait for nothing.
+    if (connections_.size() >= limits_.connections_max) continue;
+    send_at_once(socket);
+    const ConnectionId id = add(std::move(socket));
+    events_.push_back({.kind = Event::Kind::kConnected, .connection = id, .incoming = true});
+  }
+}
+
+void PosixTransport::receive(Connections::iterator connection) {
+  std::array<std::byte, kReceiveBytes> piece;
+  const ssize_t count = ::recv(connection->second.socket.number(), piece.data(), piece.size(), 0);
+  if (count < 0) {
+    if (errno != EAGAIN && errno != EINTR) end(connection, error_of(errno, "receive"));
+    return;
+  }
+  if (count == 0) {
+    const bool cut = connection->second.assembler.inside_frame();
+    end(connection, {cut ? base::Code::kIntegrity : base::Code::kFailed, 0,
+                     cut ? "closed by the peer inside a frame" : "closed by the peer"});
+    return;
+  }
+  std::vector<base::Bytes> frames;
+  const auto fed = connection->second.assembler.feed(
+      base::ByteView(piece).first(static_cast<size_t>(count)), frames);
+  for (base::Bytes& frame : frames) {
+    events_.push_back(
+        {.kind = Event::Kind::kFrame, .connection = connection->first, .frame = std::move(frame)});
+  }
+  if (!fed) end(connection, fed.error());
+}
+
+void PosixTransport::flush(Connection& connection) {
+  const auto waiting = base::ByteView(connection.unsent).subspan(connection.unsent_begin);
+  connection.unsent_begin += send_now(connection, {}, waiting);
+  if (connection.send_failed || connection.unsent_begin == connection.unsent.size()) {
+    connection.unsent = {};
+    connection.unsent_begin = 0;
+  } else if (connection.unsent_begin > connection.unsent.size() / 2) {
+    // Moving the rest to the front costs less than what was sent, so it is O(1) a byte.
+    const auto sent_end =
+        connection.unsent.begin() + static_cast<ptrdiff_t>(connection.unsent_begin);
+    connection.unsent.erase(connection.unsent.begin(), sent_end);
+    connection.unsent_begin = 0;
+  }
+}
+
+size_t PosixTransport::send_now(Connection& connection, base::ByteView header,
+                                base::ByteView content) {
+  size_t sent = 0;
+  while (sent < header.size() + content.size() && !connection.send_failed) {
+    const auto head = header.subspan(std::min(sent, header.size()));
+    const auto rest = content.subspan(sent - std::min(sent, header.size()));
+    std::array<iovec, 2> pieces = {{{const_cast<std::byte*>(head.data()), head.size()},
+                                    {const_cast<std::byte*>(rest.data()), rest.size()}}};
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    const ssize_t count = ::sendmsg(connection.socket.number(), &message, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    // The end is reported once all that the peer had sent before is read.
+    if (count < 0) connection.send_failed = true;
+    sent += static_cast<size_t>(std::max<ssize_t>(count, 0));
+  }
+  return sent;
+}
+
+}  // namespace tessera::port

@@ -1,0 +1,88 @@
+// PosixTransport: frames over Unix sockets and TCP, in a poll loop without threads.
+//
+// Addresses are those of socket_address.hpp. A Unix socket that its owner left behind is replaced
+// by the next listen(), belongs to its user alone (mode 0600), and is removed with the transport.
+// listen() on one fails with kRetry while another process sets one up in the same directory.
+// Sockets never block; only poll() does, inside next_event().
+// Thread safety: one thread at a time, except wake(), which any thread may call.
+#pragma once
+
+#include <poll.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tessera/port/descriptor.hpp"
+#include "tessera/port/frame_assembler.hpp"
+#include "tessera/port/posix_clock.hpp"
+#include "tessera/port/transport.hpp"
+
+namespace tessera::port {
+
+class PosixTransport final : public Transport {
+ public:
+  // Requires limits.frame_bytes_max < 4 GiB. Fails when the process has no descriptor left.
+  static base::Result<std::unique_ptr<PosixTransport>> create(TransportLimits limits = {});
+  ~PosixTransport() override;
+  PosixTransport(const PosixTransport&) = delete;
+  PosixTransport& operator=(const PosixTransport&) = delete;
+
+  [[nodiscard]] base::Result<std::string> listen(const std::string& address) override;
+  [[nodiscard]] base::Result<ConnectionId> connect(const std::string& address) override;
+  [[nodiscard]] base::Result<void> send(ConnectionId connection, base::ByteView frame) override;
+  void close(ConnectionId connection) override;
+  [[nodiscard]] std::optional<Event> next_event(int64_t wait_ns_max) override;
+
+  // Makes a next_event() that waits, or else the next one, answer early with nothing.
+  void wake();
+
+ private:
+  struct Listener {
+    Descriptor socket;
+    std::string unix_path;  // empty for TCP
+    int64_t paused_until_ns = 0;
+  };
+
+  struct Connection {
+    Connection(Descriptor descriptor, size_t frame_bytes_max)
+        : socket(std::move(descriptor)), assembler(frame_bytes_max) {}
+
+    Descriptor socket;
+    FrameAssembler assembler;
+    bool connecting = false;
+    bool send_failed = false;  // the peer takes nothing more, but what it sent is still read
+    base::Bytes unsent = {};
+    size_t unsent_begin = 0;
+  };
+
+  PosixTransport(TransportLimits limits, Descriptor wake)
+      : limits_(limits), wake_(std::move(wake)) {}
+
+  using Connections = std::map<ConnectionId, Connection>;
+
+  ConnectionId add(Descriptor socket);
+  void end(Connections::iterator connection, base::Error reason);
+  // Waits for any socket once, at most until the deadline, and serves those that are ready.
+  // Answers whether wake() was called.
+  bool poll_once(int64_t deadline_ns);
+  std::vector<pollfd> poll_set(int64_t now_ns) const;
+  void serve(ConnectionId id, short ready);
+  void finish_connect(Connections::iterator connection);
+  void accept_all(Listener& listener);
+  void receive(Connections::iterator connection);
+  void flush(Connection& connection);
+  size_t send_now(Connection& connection, base::ByteView header, base::ByteView content);
+
+  const TransportLimits limits_;
+  const PosixClock clock_;
+  Descriptor wake_;
+  uint64_t next_id_ = 1;
+  std::vector<Listener> listeners_;
+  Connections connections_;
+  std::deque<Event> events_;
+};
+
+}  // namespace tessera::port
