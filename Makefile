@@ -29,8 +29,8 @@ release: ## build the release: $(BUILD)/bin/tessera, $(BUILD)/lib
 	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=OFF)
 	@$(call build,$(BUILD),product)
 
-demo: release ## build and run the main job on embedded defaults
-	@$(BUILD)/bin/tessera demo
+demo: release ## build and run the main job on embedded defaults; pictures in $(BUILD)/demo.html
+	@$(BUILD)/bin/tessera demo --html $(BUILD)/demo.html
 
 test: ## build and run everything, under 20 minutes; `make test-STAGE` runs one stage
 	@tools/setup.sh
@@ -60,7 +60,7 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | sed 's#$$(BUILD)#$(BUILD)#g' | expand -t 12
 	@echo "stages of make test: $(STAGES)"
 
 # The stages. `make test` runs them all in this order; each also runs alone.
