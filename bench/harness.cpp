@@ -227,7 +227,7 @@ std::string bar_text(const Bar& bar, const Outcome& outcome) {
     case Bar::Kind::kNotBelowNoise:
       return "not below the noise of the best peer";
     case Bar::Kind::kAtMost:
-      return fmt::format("at most {:g} {}", bar.value, outcome.unit);
+      return fmt::format("at most {:.10g} {}", bar.value, outcome.unit);
     case Bar::Kind::kCeilingAtLeast:
       return fmt::format("at least {:g} of {}", bar.value,
                          outcome.ceiling_name.empty() ? "the ceiling" : outcome.ceiling_name);

@@ -10,7 +10,7 @@
 //        ratio is ours against it, above 1 better, be the number a time or a rate.
 //   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
-//   (H5) A ceiling is never a peer.
+//   (H5) A ceiling is never a peer. All contestants of a case are timed by the same clock.
 //   (H6) Rounds end at `rounds`, or at `seconds` of the case's rounds, but not before kRoundsMin.
 // A contestant that fails ends the case with its error. Thread safety: one thread runs cases.
 #pragma once
@@ -24,7 +24,7 @@ namespace tessera::bench {
 
 struct Effort {
   int64_t rounds = 25;
-  double seconds = 3.0;   // per case, for the rounds; the pilot is not counted
+  double seconds = 2.0;   // per case, for the rounds; the pilot is not counted
   double round_ns = 2e6;  // the shortest a contestant's share of a round may be
   uint64_t seed = 20251115;
 };

@@ -8,15 +8,18 @@
 #include <memory>
 #include <random>
 
-#include "tessera/object/flat_index.hpp"
 #include "tessera/object/midpoint_tree.hpp"
+#include "tessera/object/object_index.hpp"
+#include "tessera/pattern/assembler.hpp"
 
 namespace tessera::bench {
 
 namespace {
 
-using object::FlatIndex;
 using object::MidpointTree;
+using object::ObjectIndex;
+using object::ObjectSet;
+using pattern::ByteSet;
 using pattern::Interval;
 
 constexpr int64_t kQueriesPerRepetition = 1024;
@@ -25,13 +28,13 @@ constexpr uint64_t kSeed = 39;
 
 struct Record {
   int64_t begin = 0;
-  int64_t id = 0;
+  object::SharersId sharers = 0;
 };
 
 // One set of objects in every structure, and the queries.
 struct Indexes {
   std::vector<Interval> sorted;
-  FlatIndex flat;
+  std::unique_ptr<ObjectIndex> index;
   std::map<int64_t, Record> tree;  // by end
   absl::btree_map<int64_t, Record> btree;
   std::unique_ptr<MidpointTree> midpoint;
@@ -80,30 +83,45 @@ std::vector<Interval> queries_on(const std::vector<Interval>& objects) {
   return queries;
 }
 
-std::shared_ptr<Indexes> make_indexes(std::vector<Interval> objects) {
+// Three processes in turn, so that objects that touch have different sharers and stay apart.
+base::Result<ObjectSet> object_set_of(const std::vector<Interval>& objects) {
+  constexpr size_t kProcesses = 3;
+  std::vector<ByteSet> views;
+  for (size_t process = 0; process < kProcesses; ++process) {
+    pattern::Assembler<1> view;
+    for (size_t i = process; i < objects.size(); i += kProcesses) {
+      view.append_run({{objects[i].begin}}, objects[i].length());
+    }
+    TESSERA_TRY(const auto bytes, view.finish());
+    views.push_back(ByteSet::of_ascending(bytes));
+  }
+  // Irregular views cost a step for each of their runs.
+  const pattern::Budget budget = {.steps = int64_t{1} << 26, .max_runs = int64_t{1} << 24};
+  return ObjectSet::of({0, objects.back().end}, views, budget);
+}
+
+base::Result<std::shared_ptr<Indexes>> make_indexes(std::vector<Interval> objects) {
   auto indexes = std::make_shared<Indexes>();
-  indexes->flat = FlatIndex(objects);
+  TESSERA_TRY(const ObjectSet set, object_set_of(objects));
+  indexes->index = std::make_unique<ObjectIndex>(set);
   indexes->midpoint = std::make_unique<MidpointTree>(Interval{0, objects.back().end});
   for (size_t i = 0; i < objects.size(); ++i) {
-    const auto id = static_cast<int64_t>(i);
-    const Record record = {objects[i].begin, id};
+    const Record record = {objects[i].begin, static_cast<object::SharersId>(i % 3)};
     indexes->tree.emplace_hint(indexes->tree.end(), objects[i].end, record);
     indexes->btree.emplace_hint(indexes->btree.end(), objects[i].end, record);
-    indexes->midpoint->insert(objects[i], id);
+    indexes->midpoint->insert(objects[i], static_cast<int64_t>(i));
   }
   indexes->queries = queries_on(objects);
   indexes->sorted = std::move(objects);
   return indexes;
 }
 
-// Each search gives the sum of the ids it met, so that all have the same work and one answer.
-int64_t search_flat(const Indexes& indexes, const Interval& query) {
-  const FlatIndex& flat = indexes.flat;
+// Each search gives the sum of where the objects it met begin: the same work and one answer for
+// all.
+int64_t search_index(const Indexes& indexes, const Interval& query) {
   int64_t sum = 0;
-  for (int64_t i = flat.first_meeting(query.begin); i < flat.size(); ++i) {
-    if (flat[i].begin >= query.end) break;
-    sum += i;
-  }
+  indexes.index->for_each_meeting(
+      query, [&sum](const object::Object& object) { sum += object.bytes.begin; });
   return sum;
 }
 
@@ -112,7 +130,7 @@ int64_t search_map(const Map& map, const Interval& query) {
   int64_t sum = 0;
   for (auto i = map.lower_bound(query.begin + 1); i != map.end(); ++i) {
     if (i->second.begin >= query.end) break;
-    sum += i->second.id;
+    sum += i->second.begin;
   }
   return sum;
 }
@@ -122,34 +140,35 @@ int64_t search_sorted(const Indexes& indexes, const Interval& query) {
   auto i = std::upper_bound(sorted.begin(), sorted.end(), query.begin,
                             [](int64_t a, const Interval& interval) { return a < interval.end; });
   int64_t sum = 0;
-  for (; i != sorted.end() && i->begin < query.end; ++i) sum += i - sorted.begin();
+  for (; i != sorted.end() && i->begin < query.end; ++i) sum += i->begin;
   return sum;
 }
 
 int64_t search_midpoint(const Indexes& indexes, const Interval& query) {
   int64_t sum = 0;
   indexes.midpoint->visit(query.begin, query.end,
-                          [&sum](int64_t id, const Interval&) { sum += id; });
+                          [&sum](int64_t, const Interval& object) { sum += object.begin; });
   return sum;
 }
 
 template <typename Search>
 Contestant searcher(std::string name, std::shared_ptr<Indexes> indexes, Search search) {
-  return timed(std::move(name), [indexes = std::move(indexes), search, at = size_t{0}]() mutable {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < kQueriesPerRepetition; ++i) {
-      sum += search(*indexes, indexes->queries[at]);
-      at = (at + 1) % kQueries;
-    }
-    keep(sum);
-  });
+  return timed_cpu(std::move(name),
+                   [indexes = std::move(indexes), search, at = size_t{0}]() mutable {
+                     int64_t sum = 0;
+                     for (int64_t i = 0; i < kQueriesPerRepetition; ++i) {
+                       sum += search(*indexes, indexes->queries[at]);
+                       at = (at + 1) % kQueries;
+                     }
+                     keep(sum);
+                   });
 }
 
 base::Result<void> check_agreement(const Indexes& indexes) {
   for (size_t i = 0; i < 20'000; ++i) {
     const Interval& query = indexes.queries[i];
     const int64_t expected = search_map(indexes.tree, query);
-    if (search_flat(indexes, query) != expected || search_sorted(indexes, query) != expected ||
+    if (search_index(indexes, query) != expected || search_sorted(indexes, query) != expected ||
         search_map(indexes.btree, query) != expected ||
         search_midpoint(indexes, query) != expected) {
       return base::fail(base::Code::kIntegrity,
@@ -160,12 +179,12 @@ base::Result<void> check_agreement(const Indexes& indexes) {
 }
 
 base::Result<Case> make_case(std::vector<Interval> objects) {
-  auto indexes = make_indexes(std::move(objects));
+  TESSERA_TRY(const auto indexes, make_indexes(std::move(objects)));
   TESSERA_TRY_VOID(check_agreement(*indexes));
   Case measured;
   measured.unit = "ns";
   measured.amount = static_cast<double>(kQueriesPerRepetition);
-  measured.ours = searcher("flat index", indexes, search_flat);
+  measured.ours = searcher("object index", indexes, search_index);
   measured.peers = {
       searcher("std::map", indexes,
                [](const Indexes& in, const Interval& query) { return search_map(in.tree, query); }),
@@ -175,8 +194,8 @@ base::Result<Case> make_case(std::vector<Interval> objects) {
       searcher("sorted array", indexes, search_sorted),
       searcher("midpoint tree", indexes, search_midpoint)};
   measured.note =
-      fmt::format("midpoint tree depth {}, flat index {:.1f} MB", indexes->midpoint->depth(),
-                  static_cast<double>(indexes->flat.memory_bytes()) / 1e6);
+      fmt::format("midpoint tree depth {}, object index {:.1f} MB", indexes->midpoint->depth(),
+                  static_cast<double>(indexes->index->memory_bytes()) / 1e6);
   return measured;
 }
 

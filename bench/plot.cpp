@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "bench/output.hpp"
 #include "bench/svg.hpp"
@@ -78,15 +79,21 @@ void draw_x_ticks(Svg& svg, const std::vector<Outcome>& group, const Frame& fram
            group.front().x_label);
 }
 
+// The shape between two lines of the same length.
+void draw_band(Svg& svg, std::vector<Place> upper, const std::vector<Place>& lower) {
+  upper.insert(upper.end(), lower.rbegin(), lower.rend());
+  if (!upper.empty()) svg.polygon(upper, "band");
+}
+
 void draw_value_band(Svg& svg, const std::vector<Outcome>& group, const Frame& frame) {
-  std::vector<Place> outline;
+  std::vector<Place> upper;
+  std::vector<Place> lower;
   for (const Outcome& outcome : group) {
-    if (outcome.noise) outline.push_back({frame.x(*outcome.x), frame.y(band_of(outcome).high)});
+    if (!outcome.noise) continue;
+    upper.push_back({frame.x(*outcome.x), frame.y(band_of(outcome).high)});
+    lower.push_back({frame.x(*outcome.x), frame.y(band_of(outcome).low)});
   }
-  for (auto outcome = group.rbegin(); outcome != group.rend(); ++outcome) {
-    if (outcome->noise) outline.push_back({frame.x(*outcome->x), frame.y(band_of(*outcome).low)});
-  }
-  if (!outline.empty()) svg.polygon(outline, "band");
+  draw_band(svg, std::move(upper), lower);
 }
 
 void draw_series(Svg& svg, const std::vector<Place>& places, const std::string& style_class,
@@ -130,20 +137,19 @@ void draw_values(Svg& svg, const std::vector<Outcome>& group, const Frame& frame
 }
 
 void draw_ratios(Svg& svg, const std::vector<Outcome>& group, const Frame& frame) {
-  std::vector<Place> band;
+  std::vector<Place> upper;
+  std::vector<Place> lower;
   std::vector<Place> ratios;
   std::vector<std::string> hovers;
   for (const Outcome& outcome : group) {
     if (!outcome.ratio) continue;
-    band.push_back({frame.x(*outcome.x), frame.y(outcome.noise->high)});
+    upper.push_back({frame.x(*outcome.x), frame.y(outcome.noise->high)});
+    lower.push_back({frame.x(*outcome.x), frame.y(outcome.noise->low)});
     ratios.push_back({frame.x(*outcome.x), frame.y(*outcome.ratio)});
     hovers.push_back(
         fmt::format("{:.2f} times {} ({})", *outcome.ratio, outcome.best_peer, outcome.name));
   }
-  for (auto outcome = group.rbegin(); outcome != group.rend(); ++outcome) {
-    if (outcome->ratio) band.push_back({frame.x(*outcome->x), frame.y(outcome->noise->low)});
-  }
-  svg.polygon(band, "band");
+  draw_band(svg, std::move(upper), lower);
   svg.line({frame.x.from, frame.y(1)}, {frame.x.to, frame.y(1)}, "unity");
   draw_series(svg, ratios, "s0", hovers);
 }
@@ -196,7 +202,7 @@ std::string line_plot(const std::vector<Outcome>& group) {
   std::vector<Outcome> sorted = group;
   std::sort(sorted.begin(), sorted.end(),
             [](const Outcome& a, const Outcome& b) { return *a.x < *b.x; });
-  const bool ratios = legend_of(group).peers.empty() == false;
+  const bool ratios = !legend_of(group).peers.empty();
   Frame values;
   values.x = axis_around({*sorted.front().x, *sorted.back().x}, 1.1);
   values.x.from = kLeft;

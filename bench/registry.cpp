@@ -1,5 +1,8 @@
 #include "bench/bench.hpp"
 #include "bench/index_bench.hpp"
+#include "bench/join_bench.hpp"
+#include "bench/overlap_bench.hpp"
+#include "bench/wall_bench.hpp"
 
 namespace tessera::bench {
 
@@ -7,7 +10,9 @@ namespace {
 
 std::vector<CaseMaker> pattern_cases() {
   std::vector<CaseMaker> cases;
-  for (CaseMaker& index_case : index_cases()) cases.push_back(std::move(index_case));
+  for (const auto& make_group : {wall_cases, overlap_cases, join_cases, index_cases}) {
+    for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
+  }
   return cases;
 }
 

@@ -15,7 +15,8 @@ namespace {
 constexpr const char* kStyle = R"css(
 :root { color-scheme: light dark; --page: #fbfaf8; --card: #ffffff; --ink: #1d2026; --soft: #626a76;
   --rule: #e3e1dc; --s0: #0b6e4f; --s1: #c8553d; --s2: #3a6ea5; --s3: #b0872b; --s4: #7b5ea7;
-  --s5: #4f8a8b; --s6: #a2456e; --limit: #8a8f98; --band: #c8553d; --good: #0b6e4f; --bad: #b3261e; }
+  --s5: #4f8a8b; --s6: #a2456e; --limit: #8a8f98; --band: #c8553d; --good: #0b6e4f;
+  --bad: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --page: #15171b; --card: #1d2026; --ink: #e8e6e1; --soft: #9aa2ae; --rule: #33373f;
     --s0: #4fd1a1; --s1: #f08a70; --s2: #7fb2e8; --s3: #e3bd63; --s4: #b79ae0; --s5: #7cc4c5;
@@ -189,7 +190,8 @@ std::string to_html(const BenchRun& run) {
       "<p class=\"soft\">Medians of interleaved rounds. The ratio is ours against the best peer, "
       "above 1 is better, be the number a time or a rate. The noise is the band of ratios of that "
       "peer against itself in the same run; a ratio inside it is a tie. A ceiling is what the "
-      "hardware allows and not a peer. All axes are logarithmic.</p>\n";
+      "hardware allows and not a peer. Work that only computes is measured in processor time. All "
+      "axes are logarithmic.</p>\n";
   for (const auto& group : groups_of(run.outcomes)) html += section(group);
   return html + "</main></body></html>\n";
 }

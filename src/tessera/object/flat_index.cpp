@@ -70,7 +70,7 @@ struct FlatIndex::Searches {
                                                                           int64_t a) {
     const __m256i wanted = _mm256_set1_epi64x(a);
     unsigned above = 0;
-    for (int part = 0; part < 4; ++part) {
+    for (int64_t part = 0; part < 4; ++part) {
       const auto* four = reinterpret_cast<const __m256i*>(keys + 4 * part);
       const __m256i greater = _mm256_cmpgt_epi64(_mm256_load_si256(four), wanted);
       const int mask = _mm256_movemask_pd(_mm256_castsi256_pd(greater));
