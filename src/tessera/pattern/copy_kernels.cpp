@@ -1,0 +1,146 @@
+#include "tessera/pattern/copy_kernels.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#include "tessera/base/assert.hpp"
+#include "tessera/pattern/copy_kernels_table.hpp"
+
+namespace tessera::pattern {
+namespace {
+
+// Below this a streaming call would be mostly partial lines.
+constexpr int64_t kStreamingCallMin = 1024;
+
+const CopyTable* table_of(CopyLevel level) {
+  switch (level) {
+    case CopyLevel::kPortable:
+      return copy_table_portable();
+#if defined(__x86_64__)
+    case CopyLevel::kSse2:
+      return copy_table_sse2();
+    case CopyLevel::kAvx2:
+      return __builtin_cpu_supports("avx2") ? copy_table_avx2() : nullptr;
+    case CopyLevel::kAvx512:
+      return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                     __builtin_cpu_supports("bmi2")
+                 ? copy_table_avx512()
+                 : nullptr;
+#endif
+    default:
+      return nullptr;
+  }
+}
+
+const CopyTable* best_table() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();  // we may be called before the constructor that does it
+#endif
+  const CopyTable* best = nullptr;
+  for (const CopyLevel level : kCopyLevels) {
+    if (const CopyTable* table = table_of(level)) best = table;
+  }
+  return best;
+}
+
+// Threads that meet here at the first call store the same answer.
+std::atomic<const CopyTable*> active_table = nullptr;
+
+const CopyTable& table() {
+  const CopyTable* table = active_table.load(std::memory_order_relaxed);
+  if (table == nullptr) [[unlikely]] {
+    table = best_table();
+    active_table.store(table, std::memory_order_relaxed);
+  }
+  return *table;
+}
+
+int64_t streaming_bytes_min() {
+  // What one core can hope to keep of the last cache. More is not believed: processors with several
+  // last-level caches, and virtual machines, report their sum.
+  constexpr int64_t kLastCacheMax = int64_t{32} << 20;
+  constexpr int64_t kLastCacheUnknown = int64_t{8} << 20;
+  int64_t last = std::max<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE));
+  if (last <= 0) last = kLastCacheUnknown;
+  // Source and destination together fill it.
+  return std::min(last, kLastCacheMax) / 2;
+}
+
+bool streams(CopyMode mode, int64_t bytes) {
+  return mode == CopyMode::kStreaming && bytes >= kStreamingCallMin;
+}
+
+void run(const RunKernels& kernels, std::byte* out, const std::byte* in, const PairedRuns& runs,
+         bool streaming) {
+  (streaming ? kernels.streaming : kernels.cached(runs.length))(out, in, runs);
+}
+
+}  // namespace
+
+CopyMode mode_for(int64_t total_bytes) {
+  static const int64_t streaming_min = streaming_bytes_min();
+  return total_bytes >= streaming_min ? CopyMode::kStreaming : CopyMode::kCached;
+}
+
+void finish_copy(CopyMode mode) {
+#if defined(__x86_64__)
+  if (mode == CopyMode::kStreaming) _mm_sfence();
+#else
+  static_cast<void>(mode);
+#endif
+}
+
+void gather_runs(std::byte* out, const std::byte* base, StridedRuns runs, CopyMode mode) {
+  copy_runs(out, base, {runs.length, runs.count, runs.length, runs.stride}, mode);
+}
+
+void scatter_runs(std::byte* base, const std::byte* in, StridedRuns runs, CopyMode mode) {
+  copy_runs(base, in, {runs.length, runs.count, runs.stride, runs.length}, mode);
+}
+
+void copy_runs(std::byte* out, const std::byte* in, const PairedRuns& runs, CopyMode mode) {
+  TESSERA_ASSERT(runs.length >= 0 && runs.count >= 0);
+  if (runs.length == 0 || runs.count == 0) return;
+  const CopyTable& all = table();
+  const int64_t bytes = runs.length * runs.count;
+  const bool dense_out = runs.out_stride == runs.length || runs.count == 1;
+  const bool dense_in = runs.in_stride == runs.length || runs.count == 1;
+  if (dense_out && dense_in) {
+    return run(all.gather, out, in, {bytes, 1, bytes, bytes}, streams(mode, bytes));
+  }
+  if (dense_out) return run(all.gather, out, in, runs, streams(mode, bytes));
+  run(dense_in ? all.scatter : all.copy, out, in, runs, streams(mode, bytes));
+}
+
+void gather_list(std::byte* out, const std::byte* base, const RunList& list, CopyMode mode) {
+  TESSERA_ASSERT(list.count >= 0);
+  if (list.count == 0) return;
+  const int64_t bytes = list.prefix[list.count] - list.prefix[0];
+  if (bytes == 0) return;
+  const CopyTable& all = table();
+  (streams(mode, bytes) ? all.gather_list_streaming : all.gather_list)(out, base, list);
+}
+
+void scatter_list(std::byte* base, const std::byte* in, const RunList& list, CopyMode mode) {
+  TESSERA_ASSERT(list.count >= 0);
+  if (list.count == 0) return;
+  const int64_t bytes = list.prefix[list.count] - list.prefix[0];
+  if (bytes == 0) return;
+  const CopyTable& all = table();
+  (streams(mode, bytes) ? all.scatter_list_streaming : all.scatter_list)(base, in, list);
+}
+
+bool use_copy_level(CopyLevel level) {
+  const CopyTable* table = table_of(level);
+  if (table == nullptr) return false;
+  active_table.store(table, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace tessera::pattern

@@ -1,0 +1,210 @@
+// Private to the copy kernels: the loops, written once for all vector units.
+//
+// Every template takes the unit as its first parameter U, a type private to the file that
+// instantiates it, so that no two files share an instantiation: they are compiled for different
+// processors. U provides
+//
+//   move<N>(out, in): copies N bytes, a power of two up to 64, reading all before it writes any.
+//
+//   stream_line(out, in): writes the aligned line at out around the cache.
+//
+//   move_within_line(out, in, length): copies length <= 64 bytes, reads only these, and may write
+//   up to out + 64.
+//
+//   prefetch(at), prefetch_write(at), prefetch_far(at): hint that the line will be read soon,
+//   written soon, or read a little later. Any address will do.
+//
+//   pause(): waits until all instructions so far are done, but for their stores.
+//
+//   kStep: the vector that long moves are made of, which need not be the widest.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "tessera/pattern/copy_kernels_table.hpp"
+
+namespace tessera::pattern::loops {
+
+enum class Sides { kGather, kScatter, kCopy };
+
+// The distance between runs; a constant for the compiler where the side is contiguous and the
+// length known.
+template <Sides S>
+struct Steps {
+  int64_t out;
+  int64_t in;
+  [[gnu::always_inline]] Steps(const PairedRuns& runs, int64_t length)
+      : out(S == Sides::kGather ? length : runs.out_stride),
+        in(S == Sides::kScatter ? length : runs.in_stride) {}
+};
+
+template <int N>
+[[gnu::always_inline]] inline int64_t misalignment(const std::byte* at) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at) % N);
+}
+
+// N bytes, a multiple of the step.
+template <class U, int N>
+[[gnu::always_inline]] inline void move_steps(std::byte* out, const std::byte* in) {
+  for (int k = 0; k < N; k += U::kStep) U::template move<U::kStep>(out + k, in + k);
+}
+
+// N bytes, a power of two.
+template <class U, int N>
+[[gnu::always_inline]] inline void move_power(std::byte* out, const std::byte* in) {
+  if constexpr (N <= kLineBytes) {
+    U::template move<N>(out, in);
+  } else {
+    move_steps<U, N>(out, in);
+  }
+}
+
+// H to 2 H bytes.
+template <class U, int H>
+[[gnu::always_inline]] inline void move_twice(std::byte* out, const std::byte* in, int64_t length) {
+  U::template move<H>(out, in);
+  U::template move<H>(out + length - H, in + length - H);
+}
+
+// Runs of exactly N bytes.
+template <class U, Sides S, int N>
+void exact_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const Steps<S> step(runs, N);
+  int64_t left = runs.count;
+  for (; left >= 4; left -= 4) {
+    move_power<U, N>(out, in);
+    move_power<U, N>(out + step.out, in + step.in);
+    move_power<U, N>(out + 2 * step.out, in + 2 * step.in);
+    move_power<U, N>(out + 3 * step.out, in + 3 * step.in);
+    out += 4 * step.out;
+    in += 4 * step.in;
+  }
+  for (; left > 0; --left) {
+    move_power<U, N>(out, in);
+    out += step.out;
+    in += step.in;
+  }
+}
+
+// Runs of H to 2 H bytes, by two moves of H that may overlap.
+template <class U, Sides S, int H>
+void overlapped_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const Steps<S> step(runs, runs.length);
+  const int64_t last = runs.length - H;
+  for (int64_t left = runs.count; left > 0; --left) {
+    U::template move<H>(out, in);
+    U::template move<H>(out + last, in + last);
+    out += step.out;
+    in += step.in;
+  }
+}
+
+// Runs of W / 2 to W bytes into a contiguous side, by one move of W: what it writes behind the run
+// is overwritten by the next run, what it reads behind the run lies before the end of the next. A
+// gap of a page could hold an unmapped one; in a smaller gap every page also belongs to a run.
+template <class U, int W>
+void sloppy_gather(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  int64_t left = runs.count;
+  if (runs.in_stride >= W - runs.length && runs.in_stride - runs.length < kPageBytesMin) {
+    for (; left > 1; --left) {
+      U::template move<W>(out, in);
+      out += runs.length;
+      in += runs.in_stride;
+    }
+  }
+  PairedRuns rest = runs;
+  rest.count = left;
+  overlapped_runs<U, Sides::kGather, W / 2>(out, in, rest);
+}
+
+// Two steps or more. The stores between the first and the last are aligned: one that crosses a
+// line costs two.
+template <class U>
+[[gnu::always_inline]] inline void move_short(std::byte* out, const std::byte* in, int64_t length) {
+  constexpr int kStep = U::kStep;
+  U::template move<kStep>(out, in);
+  for (int64_t k = kStep - misalignment<kStep>(out); k + kStep < length; k += kStep) {
+    U::template move<kStep>(out + k, in + k);
+  }
+  U::template move<kStep>(out + length - kStep, in + length - kStep);
+}
+
+// Less than a line.
+template <class U>
+[[gnu::always_inline]] inline void move_tail(std::byte* out, const std::byte* in, int64_t length) {
+  if (length >= 32) return move_twice<U, 32>(out, in, length);
+  if (length >= 16) return move_twice<U, 16>(out, in, length);
+  if (length >= 8) return move_twice<U, 8>(out, in, length);
+  if (length >= 4) return move_twice<U, 4>(out, in, length);
+  if (length >= 2) return move_twice<U, 2>(out, in, length);
+  if (length == 1) U::template move<1>(out, in);
+}
+
+// A line or more. The tail is exact: reading it as part of a whole vector may cross into a page
+// that nothing else needs, which costs more than the branches.
+template <class U>
+[[gnu::always_inline]] inline void move_long(std::byte* out, const std::byte* in, int64_t length) {
+  move_steps<U, 64>(out, in);
+  int64_t k = (kLineBytes - misalignment<kLineBytes>(out)) % kLineBytes;
+  for (; k + 256 <= length; k += 256) move_steps<U, 256>(out + k, in + k);
+  for (; k + 64 <= length; k += 64) move_steps<U, 64>(out + k, in + k);
+  move_tail<U>(out + k, in + k, length - k);
+}
+
+// Any length.
+template <class U>
+[[gnu::always_inline]] inline void move_any(std::byte* out, const std::byte* in, int64_t length) {
+  if (length > kShortMax) return move_long<U>(out, in, length);
+  if (length >= kLineBytes) return move_short<U>(out, in, length);
+  move_tail<U>(out, in, length);
+}
+
+template <class U, Sides S>
+void short_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const Steps<S> step(runs, runs.length);
+  for (int64_t left = runs.count; left > 0; --left) {
+    move_short<U>(out, in, runs.length);
+    out += step.out;
+    in += step.in;
+  }
+}
+
+template <class U, Sides S>
+void long_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const Steps<S> step(runs, runs.length);
+  for (int64_t left = runs.count; left > 0; --left) {
+    move_long<U>(out, in, runs.length);
+    out += step.out;
+    in += step.in;
+  }
+}
+
+template <class U>
+void gather_list_cached(std::byte* out, const std::byte* base, const RunList& list) {
+  const int64_t begin = list.prefix[0];
+  const int64_t end = list.prefix[list.count];
+  for (int64_t i = 0; i < list.count; ++i) {
+    const int64_t at = list.prefix[i];
+    const int64_t length = list.prefix[i + 1] - at;
+    if (length <= kLineBytes && end - at >= kLineBytes) {
+      U::move_within_line(out + (at - begin), base + list.at[i], length);
+    } else {
+      move_any<U>(out + (at - begin), base + list.at[i], length);
+    }
+  }
+}
+
+template <class U>
+void scatter_list_cached(std::byte* base, const std::byte* in, const RunList& list) {
+  const int64_t begin = list.prefix[0];
+  for (int64_t i = 0; i < list.count; ++i) {
+    const int64_t at = list.prefix[i];
+    move_any<U>(base + list.at[i], in + (at - begin), list.prefix[i + 1] - at);
+  }
+}
+
+}  // namespace tessera::pattern::loops
