@@ -19,7 +19,7 @@ uint64_t mix(uint64_t hash, const Point<D>& point) {
   return hash;
 }
 
-int64_t saturating_add(int64_t a, int64_t b) { return std::min(a + b, kMaxPosition); }
+int64_t saturating_add(int64_t a, int64_t b) { return a > kMaxPosition - b ? kMaxPosition : a + b; }
 
 // Adds one item to the derived fields of a sequence; its place and nodes are stored by the caller.
 template <int D>

@@ -65,7 +65,7 @@ struct Shape {
   [[nodiscard]] uint64_t hash() const;
 };
 
-// Whether two shapes are built alike. Cost: O(nodes), O(1) when they share their nodes.
+// Whether two shapes are built alike. Cost: O(weight), O(1) when they share their nodes or differ.
 template <int D>
 [[nodiscard]] bool same_shape(const Shape<D>& a, const Shape<D>& b);
 
