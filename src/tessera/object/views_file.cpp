@@ -26,8 +26,15 @@ namespace {
 // The end of a range: what a line of labels can hold.
 constexpr int64_t kMaxEnd = pattern::kMaxLine - 1;
 
-// Runs that may be sorted for all views of one file together.
-constexpr int64_t kMaxSortedRuns = int64_t{1} << 22;
+// What all views may cost together, dealt to them evenly: about a minute, whatever the file says.
+pattern::Budget budget_of(size_t views) {
+  constexpr int64_t kSteps = int64_t{1} << 24;
+  constexpr int64_t kRuns = int64_t{1} << 27;
+  const auto count = static_cast<int64_t>(views);
+  const pattern::Budget most;
+  return {std::clamp<int64_t>(kSteps / count, 1 << 11, most.steps),
+          std::clamp<int64_t>(kRuns / count, 1 << 16, most.max_runs)};
+}
 
 Result<Interval> read_range(const Fields& fields) {
   if (fields.has("size") == fields.has("range")) {
@@ -62,25 +69,25 @@ Located blamed(const Fields& fields, const char* key) {
   return fields.value().member(fields.has(key) ? key : "type");
 }
 
-// Reads the views of one file, which share the allowance of runs to sort.
+// Reads the views of one file.
 class ViewReader {
  public:
-  explicit ViewReader(Interval range) : range_(range) {}
+  ViewReader(Interval range, pattern::Budget budget) : range_(range), budget_(budget) {}
 
   Result<NamedView> read(const Located& value, int64_t index);
 
  private:
-  Result<NamedView> read_named(const Fields& fields, NamedView view);
-  Result<ByteSet> read_bytes(const Fields& fields);
-  Result<ByteSet> all_tiles(const Fields& fields, int64_t displacement,
-                            const pattern::Datatype& type) const;
-  Result<ByteSet> counted_tiles(const Fields& fields, int64_t displacement,
-                                const pattern::Datatype& type);
-  Result<ByteSet> set_of(const pattern::Pattern& bytes);
+  [[nodiscard]] Result<NamedView> read_named(const Fields& fields, NamedView view) const;
+  [[nodiscard]] Result<ByteSet> read_bytes(const Fields& fields) const;
+  [[nodiscard]] Result<ByteSet> all_tiles(const Fields& fields, int64_t displacement,
+                                          const pattern::Datatype& type) const;
+  [[nodiscard]] Result<ByteSet> counted_tiles(const Fields& fields, int64_t displacement,
+                                              const pattern::Datatype& type) const;
+  [[nodiscard]] Result<ByteSet> set_of(const pattern::Pattern& bytes) const;
 
   Interval range_;
+  pattern::Budget budget_;  // of each view
   std::set<Process> processes_;
-  int64_t runs_left_ = kMaxSortedRuns;
 };
 
 Result<NamedView> ViewReader::read(const Located& value, int64_t index) {
@@ -108,7 +115,7 @@ Result<NamedView> ViewReader::read(const Located& value, int64_t index) {
   return base::fail(result.error().code, prefix + ": " + result.error().message());
 }
 
-Result<NamedView> ViewReader::read_named(const Fields& fields, NamedView view) {
+Result<NamedView> ViewReader::read_named(const Fields& fields, NamedView view) const {
   view.name = "P" + std::to_string(view.process);
   if (fields.has("name")) {
     const Located given = fields.value().member("name");
@@ -122,7 +129,7 @@ Result<NamedView> ViewReader::read_named(const Fields& fields, NamedView view) {
   return view;
 }
 
-Result<ByteSet> ViewReader::read_bytes(const Fields& fields) {
+Result<ByteSet> ViewReader::read_bytes(const Fields& fields) const {
   TESSERA_TRY(const int64_t displacement, fields.integer_or("displacement", 0));
   TESSERA_TRY(const Located given, fields.required("type"));
   TESSERA_TRY(const pattern::Datatype type, read_type(given));
@@ -141,7 +148,7 @@ Result<ByteSet> ViewReader::all_tiles(const Fields& fields, int64_t displacement
 }
 
 Result<ByteSet> ViewReader::counted_tiles(const Fields& fields, int64_t displacement,
-                                          const pattern::Datatype& type) {
+                                          const pattern::Datatype& type) const {
   int64_t count = 1;
   if (fields.has("tiles")) {
     const Located given = fields.value().member("tiles");
@@ -160,28 +167,14 @@ Result<ByteSet> ViewReader::counted_tiles(const Fields& fields, int64_t displace
   return bytes;
 }
 
-Result<ByteSet> ViewReader::set_of(const pattern::Pattern& bytes) {
+Result<ByteSet> ViewReader::set_of(const pattern::Pattern& bytes) const {
   if (bytes.span().begin < 0) {
     return base::fail(Code::kInvalid, "reaches byte " + std::to_string(bytes.span().begin) +
                                           "; a file begins at 0");
   }
   if (bytes.ascending()) return ByteSet::of_ascending(bytes.within(range_));
-  pattern::Budget budget;
-  budget.max_runs = runs_left_;
-  TESSERA_TRY(const ByteSet set, ByteSet::of(bytes, budget));
-  // More runs than were left cannot have been sorted: order was found by arithmetic, for nothing.
-  if (bytes.runs() <= runs_left_) runs_left_ -= bytes.runs();
+  TESSERA_TRY(const ByteSet set, ByteSet::of(bytes, budget_));
   return set.within(range_);
-}
-
-// What all views may cost together, dealt to them evenly: about a minute, whatever the file says.
-pattern::Budget budget_of(size_t views) {
-  constexpr int64_t kSteps = int64_t{1} << 24;
-  constexpr int64_t kRuns = int64_t{1} << 27;
-  const auto count = static_cast<int64_t>(views);
-  const pattern::Budget most;
-  return {std::clamp<int64_t>(kSteps / count, 1 << 11, most.steps),
-          std::clamp<int64_t>(kRuns / count, 1 << 16, most.max_runs)};
 }
 
 // Refuses sets of sharers that outgrow memory. One view at most doubles them, so looking at every
@@ -214,7 +207,7 @@ Result<ViewsFile> read_file(const Json& json) {
   if (list->empty() || list->size() > static_cast<size_t>(kMaxViews)) {
     return wrong(views, "must hold 1 to " + std::to_string(kMaxViews) + " views");
   }
-  ViewReader reader(file.range);
+  ViewReader reader(file.range, budget_of(list->size()));
   for (size_t i = 0; i < list->size(); ++i) {
     TESSERA_TRY(NamedView view, reader.read(views.item(i), static_cast<int64_t>(i)));
     file.views.push_back(std::move(view));

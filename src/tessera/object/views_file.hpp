@@ -34,7 +34,7 @@ struct ViewsFile {
   std::vector<NamedView> views;  // in the order of the text; processes are distinct
 };
 
-// Cost: O(text), and the sorting of the runs of views that do not ascend, at most 4 million in all.
+// Cost: O(text) for views that ascend; ordering others is bounded, see docs/formats/views.md.
 [[nodiscard]] base::Result<ViewsFile> parse_views(std::string_view text);
 
 // The object set of all views. Fails with kInvalid, naming two views and the first byte they share,
