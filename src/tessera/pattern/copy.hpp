@@ -1,0 +1,27 @@
+// The copy engine: moves the bytes of patterns between buffers and streams.
+//
+// Positions of a pattern are offsets from a base address. Regular patterns run in the kernels
+// (copy_kernels.hpp) without being expanded; a transfer larger than the caches goes around them.
+// Thread safety: calls on disjoint bytes may run at the same time.
+#pragma once
+
+#include <cstddef>
+
+#include "tessera/pattern/join.hpp"
+#include "tessera/pattern/trace.hpp"
+
+namespace tessera::pattern {
+
+// Copies the bytes of the pattern, in stream order, to out[0 .. pattern.size()). Requires that
+// every position is readable and that source and destination do not overlap.
+void gather(std::byte* out, const std::byte* base, const Pattern& pattern);
+
+// Copies in[0 .. pattern.size()) to the places of the pattern, in stream order: where a byte occurs
+// twice the later one stays. Bytes outside the pattern are not touched.
+void scatter(std::byte* base, const std::byte* in, const Pattern& pattern);
+
+// Copies from_base[pair[0]] to to_base[pair[1]] for every pair, in stream order. Requires that
+// source and destination do not overlap.
+void copy_pairs(std::byte* to_base, const std::byte* from_base, const Join& pairs);
+
+}  // namespace tessera::pattern

@@ -1,0 +1,85 @@
+#include "tessera/pattern/copy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tessera/pattern/model_test_support.hpp"
+
+namespace tessera::pattern {
+namespace {
+
+using model::Engine;
+using model::positions;
+using model::uniform;
+
+// A buffer whose positions may be negative, as those of MPI's memory types may be.
+class Buffer {
+ public:
+  Buffer(Interval places, Engine& engine) : places_(places) {
+    for (int64_t i = 0; i < places.length(); ++i) {
+      bytes_.push_back(static_cast<std::byte>(uniform(engine, 0, 255)));
+    }
+  }
+  std::byte* base() { return bytes_.data() - places_.begin; }
+  std::byte& at(int64_t place) { return bytes_[static_cast<size_t>(place - places_.begin)]; }
+  friend bool operator==(const Buffer& a, const Buffer& b) { return a.bytes_ == b.bytes_; }
+
+ private:
+  Interval places_;
+  std::vector<std::byte> bytes_;
+};
+
+Interval room_for(Interval span) { return {std::min<int64_t>(span.begin, 0), span.end + 1}; }
+
+TEST(CopyModel, GatherAndScatterAgreeWithAByteLoop) {
+  Engine engine(model::seed());
+  for (int round = 0; round < model::rounds(4000); ++round) {
+    SCOPED_TRACE(model::seed_note(round));
+    const Pattern pattern = model::random_trace<1>(engine, static_cast<int>(round % 4));
+    Buffer memory(room_for(pattern.span()), engine);
+    const auto places = positions(pattern);
+    std::vector<std::byte> stream(places.size());
+    gather(stream.data(), memory.base(), pattern);
+    for (size_t i = 0; i < places.size(); ++i) ASSERT_EQ(stream[i], memory.at(places[i][0]));
+
+    for (std::byte& byte : stream) byte = static_cast<std::byte>(uniform(engine, 0, 255));
+    Buffer expected = memory;
+    for (size_t i = 0; i < places.size(); ++i) expected.at(places[i][0]) = stream[i];
+    scatter(memory.base(), stream.data(), pattern);
+    ASSERT_TRUE(memory == expected);
+  }
+}
+
+TEST(CopyModel, PairsAreCopiedInOrder) {
+  Engine engine(model::seed());
+  for (int round = 0; round < model::rounds(4000); ++round) {
+    SCOPED_TRACE(model::seed_note(round));
+    const Join pairs = model::random_trace<2>(engine, static_cast<int>(round % 4));
+    Buffer from(room_for(pairs.span(0)), engine);
+    Buffer to(room_for(pairs.span(1)), engine);
+    Buffer expected = to;
+    for (const Point<2>& pair : positions(pairs)) expected.at(pair[1]) = from.at(pair[0]);
+    copy_pairs(to.base(), from.base(), pairs);
+    ASSERT_TRUE(to == expected);
+  }
+}
+
+TEST(Copy, TransfersLargerThanTheCachesArriveWhole) {
+  const int64_t count = int64_t{3} << 20;
+  const Pattern pattern = repeat(Pattern::run({{5}}, 24).value(), count, {{40}}).value();
+  std::vector<std::byte> memory(static_cast<size_t>(pattern.span().end));
+  for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i * 131 >> 3);
+  std::vector<std::byte> stream(static_cast<size_t>(pattern.size()));
+  gather(stream.data(), memory.data(), pattern);
+  std::vector<std::byte> back(memory.size());
+  scatter(back.data(), stream.data(), pattern);
+  for (int64_t i = 0; i < pattern.size(); i += 97) {
+    const auto place = static_cast<size_t>(pattern.position(i)[0]);
+    ASSERT_EQ(stream[static_cast<size_t>(i)], memory[place]);
+    ASSERT_EQ(back[place], memory[place]);
+  }
+  EXPECT_EQ(back[0], std::byte{0});
+  EXPECT_EQ(back[29], std::byte{0});
+}
+
+}  // namespace
+}  // namespace tessera::pattern
