@@ -52,6 +52,18 @@ struct Avx2 {
       std::memcpy(out, bytes, N);
     }
   }
+  [[gnu::always_inline]] static void move_line(std::byte* out, const std::byte* in) {
+    move<64>(out, in);
+  }
+  [[gnu::always_inline]] static void join(std::byte* out, const std::byte* first,
+                                          const std::byte* second) {
+    double low = 0;
+    double high = 0;
+    std::memcpy(&low, first, 8);
+    std::memcpy(&high, second, 8);
+    const __m128i both = _mm_castpd_si128(_mm_set_pd(high, low));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), both);
+  }
   [[gnu::always_inline]] static void stream_line(std::byte* out, const std::byte* in) {
     _mm256_stream_si256(reinterpret_cast<__m256i*>(out), load(in));
     _mm256_stream_si256(reinterpret_cast<__m256i*>(out + 32), load(in + 32));

@@ -24,6 +24,14 @@
 namespace tessera::pattern {
 namespace {
 
+[[gnu::always_inline]] inline __m256i load(const std::byte* in) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+}
+
+[[gnu::always_inline]] inline void store(std::byte* out, __m256i value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), value);
+}
+
 struct Avx512 {
   static constexpr int kStep = 32;
 
@@ -32,8 +40,7 @@ struct Avx512 {
     if constexpr (N == 64) {
       _mm512_storeu_si512(out, _mm512_loadu_si512(in));
     } else if constexpr (N == 32) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
-                          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in)));
+      store(out, load(in));
     } else if constexpr (N == 16) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
@@ -42,6 +49,21 @@ struct Avx512 {
       std::memcpy(bytes, in, N);
       std::memcpy(out, bytes, N);
     }
+  }
+  [[gnu::always_inline]] static void move_line(std::byte* out, const std::byte* in) {
+    const __m256i low = load(in);
+    const __m256i high = load(in + 32);
+    store(out, low);
+    store(out + 32, high);
+  }
+  [[gnu::always_inline]] static void join(std::byte* out, const std::byte* first,
+                                          const std::byte* second) {
+    double low = 0;
+    double high = 0;
+    std::memcpy(&low, first, 8);
+    std::memcpy(&high, second, 8);
+    const __m128i both = _mm_castpd_si128(_mm_set_pd(high, low));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), both);
   }
   [[gnu::always_inline]] static void stream_line(std::byte* out, const std::byte* in) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(out), _mm512_loadu_si512(in));

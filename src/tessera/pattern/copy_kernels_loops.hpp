@@ -6,6 +6,10 @@
 //
 //   move<N>(out, in): copies N bytes, a power of two up to 64, reading all before it writes any.
 //
+//   move_line(out, in): move<64>, in the vectors that suit long moves.
+//
+//   join(out, first, second): writes 8 bytes from first and 8 from second.
+//
 //   stream_line(out, in): writes the aligned line at out around the cache.
 //
 //   move_within_line(out, in, length): copies length <= 64 bytes, reads only these, and may write
@@ -16,7 +20,7 @@
 //
 //   pause(): waits until all instructions so far are done, but for their stores.
 //
-//   kStep: the vector that long moves are made of, which need not be the widest.
+//   kStep: the size of these vectors, which need not be the widest.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -47,10 +51,8 @@ template <int N>
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(at) % N);
 }
 
-// N bytes, a multiple of the step.
-template <class U, int N>
-[[gnu::always_inline]] inline void move_steps(std::byte* out, const std::byte* in) {
-  for (int k = 0; k < N; k += U::kStep) U::template move<U::kStep>(out + k, in + k);
+[[gnu::always_inline]] inline int64_t bytes_to_line(const std::byte* at) {
+  return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(at) % kLineBytes);
 }
 
 // N bytes, a power of two.
@@ -59,7 +61,7 @@ template <class U, int N>
   if constexpr (N <= kLineBytes) {
     U::template move<N>(out, in);
   } else {
-    move_steps<U, N>(out, in);
+    for (int k = 0; k < N; k += U::kStep) U::template move<U::kStep>(out + k, in + k);
   }
 }
 
@@ -87,6 +89,24 @@ void exact_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
     move_power<U, N>(out, in);
     out += step.out;
     in += step.in;
+  }
+}
+
+// Runs of 8 bytes into a contiguous side, two to a store: the stores are what limits this loop.
+template <class U>
+void joined_gather(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const int64_t stride = runs.in_stride;
+  int64_t left = runs.count;
+  for (; left >= 4; left -= 4) {
+    U::join(out, in, in + stride);
+    U::join(out + 16, in + 2 * stride, in + 3 * stride);
+    out += 32;
+    in += 4 * stride;
+  }
+  for (; left > 0; --left) {
+    U::template move<8>(out, in);
+    out += 8;
+    in += stride;
   }
 }
 
@@ -144,15 +164,35 @@ template <class U>
   if (length == 1) U::template move<1>(out, in);
 }
 
+// Processors compare a load with earlier stores by the lowest 12 bits of the address first, and let
+// it wait where they meet. Going up, this happens if the source lies just below the destination;
+// in short runs, turning round would cost more.
+[[gnu::always_inline]] inline bool loads_meet_stores(const std::byte* out, const std::byte* in,
+                                                     int64_t length) {
+  const auto distance = reinterpret_cast<uintptr_t>(out) - reinterpret_cast<uintptr_t>(in);
+  return length >= 4096 && (distance - 1) % 4096 < 1023;
+}
+
 // A line or more. The tail is exact: reading it as part of a whole vector may cross into a page
 // that nothing else needs, which costs more than the branches.
 template <class U>
 [[gnu::always_inline]] inline void move_long(std::byte* out, const std::byte* in, int64_t length) {
-  move_steps<U, 64>(out, in);
-  int64_t k = (kLineBytes - misalignment<kLineBytes>(out)) % kLineBytes;
-  for (; k + 256 <= length; k += 256) move_steps<U, 256>(out + k, in + k);
-  for (; k + 64 <= length; k += 64) move_steps<U, 64>(out + k, in + k);
-  move_tail<U>(out + k, in + k, length - k);
+  const int64_t begin = bytes_to_line(out);
+  const int64_t end = begin + (length - begin) / kLineBytes * kLineBytes;
+  U::move_line(out, in);
+  if (loads_meet_stores(out, in, length)) {
+    for (int64_t k = end; k > begin; k -= 64) U::move_line(out + k - 64, in + k - 64);
+  } else {
+    int64_t k = begin;
+    for (; k + 256 <= end; k += 256) {
+      U::move_line(out + k, in + k);
+      U::move_line(out + k + 64, in + k + 64);
+      U::move_line(out + k + 128, in + k + 128);
+      U::move_line(out + k + 192, in + k + 192);
+    }
+    for (; k < end; k += 64) U::move_line(out + k, in + k);
+  }
+  move_tail<U>(out + end, in + end, length - end);
 }
 
 // Any length.

@@ -15,6 +15,11 @@ struct Portable {
     std::memcpy(bytes, in, N);
     std::memcpy(out, bytes, N);
   }
+  static void move_line(std::byte* out, const std::byte* in) { move<64>(out, in); }
+  static void join(std::byte* out, const std::byte* first, const std::byte* second) {
+    move<8>(out, first);
+    move<8>(out + 8, second);
+  }
   static void stream_line(std::byte* out, const std::byte* in) { move<64>(out, in); }
   static void move_within_line(std::byte* out, const std::byte* in, int64_t length) {
     loops::move_any<Portable>(out, in, length);

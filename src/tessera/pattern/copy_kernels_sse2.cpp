@@ -31,6 +31,18 @@ struct Sse2 {
       }
     }
   }
+  [[gnu::always_inline]] static void move_line(std::byte* out, const std::byte* in) {
+    move<64>(out, in);
+  }
+  [[gnu::always_inline]] static void join(std::byte* out, const std::byte* first,
+                                          const std::byte* second) {
+    double low = 0;
+    double high = 0;
+    std::memcpy(&low, first, 8);
+    std::memcpy(&high, second, 8);
+    const __m128i both = _mm_castpd_si128(_mm_set_pd(high, low));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), both);
+  }
   [[gnu::always_inline]] static void stream_line(std::byte* out, const std::byte* in) {
     for (int i = 0; i < 4; ++i) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(out + 16 * i), load(in + 16 * i));

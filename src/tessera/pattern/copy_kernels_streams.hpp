@@ -33,10 +33,6 @@ inline constexpr int64_t kScatterAheadBytes = 512;
 // walk and runs ahead of it, which is worth more than the lines in the gaps.
 inline constexpr int64_t kNearBytes = 512;
 
-[[gnu::always_inline]] inline int64_t bytes_to_line(const std::byte* at) {
-  return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(at) & (kLineBytes - 1));
-}
-
 [[gnu::always_inline]] inline bool are_near(const StridedRuns& runs) {
   return runs.stride >= 0 && runs.stride - runs.length <= kNearBytes;
 }
@@ -304,6 +300,7 @@ template <class U>
 constexpr RunKernels gather_kernels() {
   RunKernels kernels = run_kernels<U, Sides::kGather>();
   kernels.streaming = stream_gather<U>;
+  kernels.power_of_two[3] = joined_gather<U>;
   kernels.other[2] = sloppy_gather<U, 4>;
   kernels.other[3] = sloppy_gather<U, 8>;
   kernels.other[4] = sloppy_gather<U, 16>;
