@@ -20,7 +20,10 @@ using pattern::Join;
 using pattern::Pattern;
 using pattern::Point;
 
-constexpr int64_t kTileRows = 1650;
+// Fewer rows than bytes in a run of the other side, and that a prime: no common period of the two
+// fits into the stream, so nothing but the rows can be taken apart.
+constexpr int64_t kFewRows = 400;
+constexpr int64_t kOtherRunBytes = 1009;
 constexpr int64_t kTileRowBytes = 7680;
 constexpr int64_t kWallRowBytes = 66720;
 
@@ -33,6 +36,10 @@ struct Strided {
 base::Result<Pattern> strided(const Strided& runs) {
   TESSERA_TRY(const Pattern run, Pattern::run(Point<1>{{0}}, runs.run_bytes));
   return pattern::repeat(run, runs.count, Point<1>{{runs.stride_bytes}});
+}
+
+Strided wide_rows(int64_t scale) {
+  return {scale * kTileRowBytes, scale * kWallRowBytes, kFewRows};
 }
 
 // Runs of run_bytes with gaps as long, cut to exactly size_bytes.
@@ -125,9 +132,8 @@ double growth(const Work& work, const std::shared_ptr<Sides>& few,
 }
 
 base::Result<Case> make_growth() {
-  const Strided rows = {kTileRowBytes, kWallRowBytes, kTileRows};
-  TESSERA_TRY(const auto few, make_sides(rows, 1009));
-  TESSERA_TRY(const auto many, make_sides(rows, 11));
+  TESSERA_TRY(const auto few, make_sides(wide_rows(1), kOtherRunBytes));
+  TESSERA_TRY(const auto many, make_sides(wide_rows(100), kOtherRunBytes));
   Case measured;
   measured.unit = "times";
   measured.kind = Kind::kSize;
@@ -138,8 +144,9 @@ base::Result<Case> make_growth() {
                        return growth([](Sides& sides) { join_expanded(sides); }, few, many);
                      }}};
   measured.bars = {{Bar::Kind::kAtMost, 2.0}};
-  measured.note = fmt::format("from {} to {} runs on the other side, {} rows and {} bytes in both",
-                              few->q.runs(), many->q.runs(), few->p.runs(), few->p.size());
+  measured.note =
+      fmt::format("{} rows; bytes from {} to {}, runs of the other side from {} to {}",
+                  few->p.runs(), few->p.size(), many->p.size(), few->q.runs(), many->q.runs());
   return measured;
 }
 
@@ -224,26 +231,20 @@ std::vector<CaseMaker> join_cases() {
     add_sweep(cases, "Join: more rows of the tile", fmt::format("join, {} rows", rows),
               {{kTileRowBytes, kWallRowBytes, rows}, 4099, static_cast<double>(rows), "rows"});
   }
-  for (const int64_t run : {7919, 1009, 97, 11}) {
-    const int64_t runs = base::ceil_div(kTileRows * kTileRowBytes, run);
-    add_sweep(cases, "Join: more runs on the other side, same bytes",
-              fmt::format("join, other side of {} runs", runs),
-              {{kTileRowBytes, kWallRowBytes, kTileRows},
-               run,
-               static_cast<double>(runs),
-               "runs of the other side"});
-  }
   for (const int64_t scale : {1, 10, 100, 1000}) {
-    const int64_t row_bytes = 768 * scale;
-    add_sweep(cases, "Join: more bytes, same rows and runs",
-              fmt::format("join, {} bytes", kTileRows * row_bytes),
-              {{row_bytes, 9 * row_bytes, kTileRows},
-               100 * scale - 1,
-               static_cast<double>(kTileRows * row_bytes),
+    const int64_t bytes = kFewRows * scale * kTileRowBytes;
+    const int64_t runs = base::ceil_div(bytes, kOtherRunBytes);
+    add_sweep(
+        cases, "Join: more runs on the other side, same rows",
+        fmt::format("join, other side of {} runs", runs),
+        {wide_rows(scale), kOtherRunBytes, static_cast<double>(runs), "runs of the other side"});
+    add_sweep(cases, "Join: more bytes, same rows and runs", fmt::format("join, {} bytes", bytes),
+              {wide_rows(scale), scale * kOtherRunBytes, static_cast<double>(bytes),
                "bytes of the tile"});
   }
-  cases.push_back({"join, growth of time with 92x the runs",
-                   "Join: growth when the other side has 92 times the runs", make_growth});
+  cases.push_back({"join, growth with 100x bytes and runs",
+                   "Join: growth of time when bytes and runs grow 100 times, rows do not",
+                   make_growth});
   for (const int64_t stripe : {65536, 8192, 1024, 128}) {
     cases.push_back({fmt::format("lookup, map in stripes of {} B", stripe),
                      "Join: a tile view looked up in a striped file map",

@@ -51,7 +51,7 @@ th, td { text-align: right; padding: 4px 7px; border-top: 1px solid var(--rule);
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; border-top: none; }
 th:first-child, td:first-child { text-align: left; white-space: normal; }
-tr.verdicts td { border-top: none; padding: 0 8px 6px; color: var(--soft); font-size: 12px; }
+tr.words td { border-top: none; padding: 0 8px 6px; color: var(--soft); font-size: 12px; }
 @media print { section { break-inside: avoid; } body { background: #fff; } }
 )css";
 
@@ -76,7 +76,7 @@ std::string legend_html(const std::vector<Outcome>& group) {
   if (!legend.ceiling.empty()) {
     html += fmt::format("<span><i class=\"dash\"></i>{} (ceiling)</span>", escaped(legend.ceiling));
   }
-  if (!legend.peers.empty()) {
+  if (!legend.peers.empty() && group.front().kind != Kind::kSize) {
     html +=
         "<span><i class=\"shade\" style=\"background:var(--band)\"></i>"
         "noise of the best peer</span>";
@@ -86,21 +86,22 @@ std::string legend_html(const std::vector<Outcome>& group) {
 
 std::string cell(const std::string& text) { return "<td>" + escaped(text) + "</td>"; }
 
-// Under the row, since sentences do not fit into a column.
-std::string verdict_row(const Outcome& outcome) {
-  if (!outcome.met) return {};
-  return fmt::format(
-      "<tr class=\"verdicts\"><td colspan=\"20\"><span class=\"{}\">{}</span> {}</td></tr>\n",
-      *outcome.met ? "met" : "missed", *outcome.met ? "met:" : "not met:", escaped(outcome.bar));
-}
-
-std::string remark(const Outcome& outcome) {
-  std::string text = outcome.note;
-  if (outcome.paper) {
-    text += fmt::format("{}The paper: {} ({}).", text.empty() ? "" : ". ", outcome.paper->figure,
-                        outcome.paper->source);
+// Under the row, since sentences do not fit into a column: the bar, the note, the paper.
+std::string words_row(const Outcome& outcome) {
+  std::string words;
+  const auto add = [&words](const std::string& html) {
+    if (!html.empty()) words += (words.empty() ? "" : " &middot; ") + html;
+  };
+  if (outcome.met) {
+    add(fmt::format("<span class=\"{}\">{}</span> {}", *outcome.met ? "met" : "missed",
+                    *outcome.met ? "met:" : "not met:", escaped(outcome.bar)));
   }
-  return text;
+  add(escaped(outcome.note));
+  if (outcome.paper) {
+    add(escaped(fmt::format("the paper: {} ({})", outcome.paper->figure, outcome.paper->source)));
+  }
+  if (words.empty()) return {};
+  return "<tr class=\"words\"><td colspan=\"20\">" + words + "</td></tr>\n";
 }
 
 std::string row(const Outcome& outcome, const Legend& legend) {
@@ -109,7 +110,7 @@ std::string row(const Outcome& outcome, const Legend& legend) {
     const auto found = outcome.peers.find(peer);
     html += cell(found == outcome.peers.end() ? "" : number_text(found->second));
   }
-  html += cell(outcome.ratio ? fmt::format("{:.2f}", *outcome.ratio) : "");
+  html += cell(outcome.ratio ? number_text(*outcome.ratio) : "");
   html += cell(
       outcome.noise ? fmt::format("{:.3f} – {:.3f}", outcome.noise->low, outcome.noise->high) : "");
   if (!legend.ceiling.empty()) {
@@ -117,7 +118,7 @@ std::string row(const Outcome& outcome, const Legend& legend) {
     html += cell(outcome.ceiling_fraction ? fmt::format("{:.2f}", *outcome.ceiling_fraction) : "");
   }
   html += cell(std::to_string(outcome.runs)) + cell(fmt::format("{:.1f} %", 100 * outcome.spread));
-  return html + "</tr>\n" + verdict_row(outcome);
+  return html + "</tr>\n" + words_row(outcome);
 }
 
 std::string table(const std::vector<Outcome>& group) {
@@ -132,24 +133,10 @@ std::string table(const std::vector<Outcome>& group) {
   return html + "</table></div>\n";
 }
 
-// Remarks that are the same for neighbours are printed once.
-std::string remarks(const std::vector<Outcome>& group) {
-  std::string html;
-  std::string previous;
-  for (const Outcome& outcome : group) {
-    const std::string text = remark(outcome);
-    if (text.empty() || text == previous) continue;
-    previous = text;
-    html +=
-        fmt::format("<p class=\"soft machine\">{}: {}</p>\n", escaped(outcome.name), escaped(text));
-  }
-  return html;
-}
-
 std::string section(const std::vector<Outcome>& group) {
-  return fmt::format("<section><h2>{}</h2>\n{}{}{}{}</section>\n", escaped(group.front().group),
+  return fmt::format("<section><h2>{}</h2>\n{}{}{}</section>\n", escaped(group.front().group),
                      legend_html(group), is_sweep(group) ? line_plot(group) : bar_plot(group),
-                     table(group), remarks(group));
+                     table(group));
 }
 
 // Groups in order of their first case; a bar plot needs one unit, so the unit parts groups too.
