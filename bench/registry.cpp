@@ -1,4 +1,5 @@
 #include "bench/bench.hpp"
+#include "bench/copy_bench.hpp"
 #include "bench/index_bench.hpp"
 #include "bench/join_bench.hpp"
 #include "bench/overlap_bench.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 std::vector<CaseMaker> pattern_cases() {
   std::vector<CaseMaker> cases;
-  for (const auto& make_group : {wall_cases, overlap_cases, join_cases, index_cases}) {
+  for (const auto& make_group : {wall_cases, overlap_cases, join_cases, index_cases, copy_cases}) {
     for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
   }
   return cases;

@@ -1,0 +1,95 @@
+#include "bench/bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tessera/base/json.hpp"
+
+namespace tessera::bench {
+namespace {
+
+// Runs quickly and returns the JSON that was printed.
+base::Result<base::Json> run_quickly(const std::string& only, int expected_exit) {
+  BenchOptions options;
+  options.names = {"pattern"};
+  options.only = only;
+  options.json = true;
+  options.quick = true;
+  testing::internal::CaptureStdout();
+  const int exit_code = run_bench(options);
+  std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(exit_code, expected_exit) << text;
+  return base::Json::parse(text);
+}
+
+// One of every kind of case; together they reach every case file.
+class QuickCases : public testing::TestWithParam<const char*> {};
+
+TEST_P(QuickCases, RunAndPrintJson) {
+  const auto json = run_quickly(GetParam(), 0);
+  ASSERT_TRUE(json) << json.error().message();
+  EXPECT_EQ(*json->find("bench")->string(), "pattern");
+  const auto& cases = *json->find("cases")->array();
+  ASSERT_FALSE(cases.empty());
+  for (const base::Json& outcome : cases) {
+    EXPECT_FALSE(outcome.find("ours")->is_null());
+    EXPECT_NE(outcome.find("peers")->object(), nullptr);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pattern, QuickCases,
+                         testing::Values("encoded view", "object set of 4 tile readers", "overlap",
+                                         "join, 100 rows", "lookup, map in stripes of 65536 B",
+                                         "index query, 1000 irregular objects",
+                                         "12B runs, 256 KB"));
+
+TEST(Bench, CaseNamesAreDistinct) {
+  for (const Bench& bench : all_benches()) {
+    std::set<std::string> names;
+    for (const CaseMaker& maker : bench.cases()) {
+      EXPECT_TRUE(names.insert(maker.name).second) << maker.name;
+      EXPECT_FALSE(maker.group.empty()) << maker.name;
+    }
+  }
+}
+
+TEST(Bench, UnknownNameIsNotFound) {
+  BenchOptions options;
+  options.names = {"nosuch"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_bench(options), 3);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("pattern"), std::string::npos)
+      << "the message names what there is";
+}
+
+TEST(Bench, WritesThePage) {
+  const auto path = std::filesystem::temp_directory_path() / "tessera_bench_test.html";
+  BenchOptions options;
+  options.names = {"all"};
+  options.only = "encoded view";
+  options.quick = true;
+  options.html_path = path.string();
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_bench(options), 0);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("1 of 1 bars met"), std::string::npos);
+  std::ifstream page(path);
+  std::stringstream html;
+  html << page.rdbuf();
+  EXPECT_NE(html.str().find("<svg"), std::string::npos);
+  std::filesystem::remove(path);
+  options.html_path = "/nonexistent/folder/page.html";
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_bench(options), 1);
+  testing::internal::GetCapturedStdout();
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("page.html"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::bench
