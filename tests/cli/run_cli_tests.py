@@ -152,9 +152,11 @@ class Refusals(unittest.TestCase):
         huge = 9223372036854775807
         self.refused("{\"size\": 9223372036854775808, \"views\": []}",
                      "integer 9223372036854775808 does not fit in 64 bits")
-        self.refused(views({"vector": {"count": huge, "blocklength": huge, "stride": huge}}), "2^62")
+        self.refused(views({"vector": {"count": huge, "blocklength": huge, "stride": huge}}),
+                     "2^62")
         self.refused(views({"contiguous": {"count": huge, "of": huge}}), "type.contiguous")
-        self.refused({"size": 9, "views": [{"type": 4, "displacement": huge}]}, "displacement (line")
+        self.refused({"size": 9, "views": [{"type": 4, "displacement": huge}]},
+                     "displacement (line")
         self.refused({"size": 9, "views": [{"type": 4, "tiles": huge}]}, "tiles (line")
 
     def test_nesting(self):

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <set>
 #include <vector>
 
 #include "tessera/cli/line_drawing.hpp"
@@ -23,6 +23,20 @@ std::string object_names(const std::vector<int64_t>& numbers) {
   std::string text;
   for (const int64_t number : numbers)
     text += fmt::format("{}O{}", text.empty() ? "" : " ", number);
+  return text;
+}
+
+// The names of the readers that need some of the bytes.
+std::string readers_of(const Shown& readers, pattern::Interval bytes) {
+  std::set<object::Process> needing;
+  for (const object::Object& met : readers.objects.meeting(bytes)) {
+    const auto sharers = readers.objects.sharers(met.sharers);
+    needing.insert(sharers.begin(), sharers.end());
+  }
+  std::string text;
+  for (const object::Process process : needing) {
+    text += (text.empty() ? "" : " ") + name_of(readers, process);
+  }
   return text;
 }
 
@@ -94,17 +108,9 @@ Table lookup_table(const SmallDemo& demo) {
                {"meets", Align::kLeft},
                {"sent to", Align::kLeft}});
   for (const Lookup& lookup : demo.lookups) {
-    const auto met = demo.readers.objects.meeting(lookup.written.bytes);
-    std::string readers;
-    for (const auto& [process, name] : demo.readers.names) {
-      const bool needs = std::any_of(met.begin(), met.end(), [&](const object::Object& object) {
-        const auto sharers = demo.readers.objects.sharers(object.sharers);
-        return std::find(sharers.begin(), sharers.end(), process) != sharers.end();
-      });
-      if (needs) readers += (readers.empty() ? "" : " ") + name;
-    }
     table.add({sharers_text(demo.writers, lookup.written.sharers),
-               interval_text(lookup.written.bytes), object_names(lookup.met), readers});
+               interval_text(lookup.written.bytes), object_names(lookup.met),
+               readers_of(demo.readers, lookup.written.bytes)});
   }
   return table;
 }

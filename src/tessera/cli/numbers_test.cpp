@@ -21,7 +21,7 @@ TEST(Numbers, HaveThreeDigitsAndAUnit) {
   EXPECT_EQ(size_text(9999), "9,999 B");
   EXPECT_EQ(size_text(10240), "10.0 KiB");
   EXPECT_EQ(size_text(1010808000), "964 MiB");
-  EXPECT_EQ(size_text(1023 * 1024), "1.00 MiB") << "never four digits";
+  EXPECT_EQ(size_text(1'047'552), "1.00 MiB") << "never four digits";
   EXPECT_EQ(size_text(std::numeric_limits<int64_t>::max()), "8.00 EiB");
   EXPECT_EQ(duration_text(12), "12.0 ns");
   EXPECT_EQ(duration_text(4.21e6), "4.21 ms");

@@ -12,7 +12,6 @@
 namespace tessera::cli {
 
 using object::Object;
-using pattern::Interval;
 
 namespace {
 
