@@ -17,7 +17,7 @@ QUIET := $(shell test -t 2 || echo -- --quiet)
 
 configure = cmake --preset $(1) -B $(2) --log-level=WARNING $(3) >/dev/null
 build = cmake --build $(1) $(if $(JOBS),--parallel $(JOBS)) --target $(2) $(QUIET)
-ctest = ctest --test-dir $(1) --output-on-failure --no-tests=error --no-label-summary --parallel $(or $(JOBS),2)
+ctest = GTEST_BRIEF=1 ctest --test-dir $(1) --output-on-failure --no-tests=error --no-label-summary --parallel $(or $(JOBS),2)
 
 STAGES := format layering unit tidy debug tsan fuzz package docs
 CHECK_STAGES := format layering quick
