@@ -198,6 +198,15 @@ class ExitCodes(unittest.TestCase):
             self.assertEqual(done.returncode, 2, arguments)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertIn("--help", done.stderr)
+        done = run("objects", "--json", "--speed")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]), (2, "usage"))
+
+    def test_bench(self):
+        self.assertEqual(self.code("bench", "--list"), 0)
+        self.assertEqual(self.code("bench"), 2)
+        done = run("bench", "no-such", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]),
+                         (3, "not-found"))
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:

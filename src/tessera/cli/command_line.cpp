@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "tessera/cli/bench_command.hpp"
 #include "tessera/cli/demo_command.hpp"
@@ -142,12 +144,17 @@ void add_version(CommandLine& line) {
   command.footer(kVersionFooter);
 }
 
+// Asked of the arguments themselves: an error in them must be told in the form they ask for.
+bool wants_json(int argc, const char* const* argv) {
+  return std::any_of(argv, argv + argc,
+                     [](const char* argument) { return std::string_view(argument) == "--json"; });
+}
+
 // The parser's own message and where help is.
-ExitCode usage(const CLI::App& app, const std::string& message) {
+ExitCode usage(const CLI::App& app, const std::string& message, bool json) {
   std::string command = "tessera";
   for (const CLI::App* sub : app.get_subcommands()) command += " " + sub->get_name();
-  fmt::print(stderr, "tessera: {} (see {} --help)\n", message, command);
-  return ExitCode::kUsage;
+  return report_usage(fmt::format("{} (see {} --help)", message, command), json);
 }
 
 ExitCode run(CommandLine& line) {
@@ -155,7 +162,7 @@ ExitCode run(CommandLine& line) {
   if (chosen("objects")) {
     if (!line.at.empty()) {
       const auto at = parse_interval(line.at);
-      if (!at) return usage(line.app, "--at " + at.error().message());
+      if (!at) return usage(line.app, "--at " + at.error().message(), line.objects.json);
       line.objects.at = *at;
     }
     return run_objects(line.objects);
@@ -176,6 +183,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_objects(line);
   add_bench(line);
   add_version(line);
+  const bool json = wants_json(argc, argv);
   ExitCode code = ExitCode::kOk;
   try {
     line.app.parse(argc, argv);
@@ -185,9 +193,9 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& error) {
     return line.app.exit(error);
   } catch (const CLI::ParseError& error) {
-    code = usage(line.app, error.what());
+    code = usage(line.app, error.what(), json);
   } catch (const std::exception& error) {
-    code = report({base::Code::kFailed, 0, fmt::format("gave up: {}", error.what())}, false);
+    code = report({base::Code::kFailed, 0, fmt::format("gave up: {}", error.what())}, json);
   }
   return static_cast<int>(code);
 }

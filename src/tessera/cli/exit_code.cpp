@@ -26,24 +26,40 @@ ExitCode exit_code_of(base::Code code) {
   return ExitCode::kError;
 }
 
-std::string error_line(const base::Error& error) {
+namespace {
+
+std::string line_of(const std::string& message) {
   std::string line = "tessera: ";
-  for (const char c : error.message()) {
+  for (const char c : message) {
     const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     line += control ? '?' : c;
   }
   return line + "\n";
 }
 
-std::string error_json(const base::Error& error) {
+std::string json_of(const char* code, ExitCode exit, const std::string& message, int errno_value) {
   base::JsonWriter writer;
   writer.begin_object().key("error").begin_object();
-  writer.member("code", code_name(error.code));
-  writer.member("exit", static_cast<int>(exit_code_of(error.code)));
-  writer.member("message", error.message());
-  if (error.errno_value != 0) writer.member("errno", error.errno_value);
+  writer.member("code", code).member("exit", static_cast<int>(exit)).member("message", message);
+  if (errno_value != 0) writer.member("errno", errno_value);
   writer.end_object().end_object();
   return writer.finish();
+}
+
+}  // namespace
+
+std::string error_line(const base::Error& error) { return line_of(error.message()); }
+
+std::string error_json(const base::Error& error) {
+  return json_of(code_name(error.code), exit_code_of(error.code), error.message(),
+                 error.errno_value);
+}
+
+ExitCode report_usage(const std::string& message, bool json) {
+  if (json) fmt::print("{}", json_of("usage", ExitCode::kUsage, message, 0));
+  std::fflush(stdout);
+  fmt::print(stderr, "{}", line_of(message));
+  return ExitCode::kUsage;
 }
 
 ExitCode report(const base::Error& error, bool json) {

@@ -27,6 +27,9 @@ enum class ExitCode : int {
 // `json` also {"error": {...}} on standard output. Returns the exit code.
 ExitCode report(const base::Error& error, bool json);
 
+// The same for a wrong command line, whose exit code is kUsage and whose JSON code is "usage".
+ExitCode report_usage(const std::string& message, bool json);
+
 // What report() prints, without printing it.
 [[nodiscard]] std::string error_line(const base::Error& error);
 [[nodiscard]] std::string error_json(const base::Error& error);
