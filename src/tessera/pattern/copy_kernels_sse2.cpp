@@ -25,9 +25,9 @@ struct Sse2 {
       std::memcpy(out, bytes, N);
     } else {
       __m128i part[N / 16];
-      for (int i = 0; i < N / 16; ++i) part[i] = load(in + 16 * i);
-      for (int i = 0; i < N / 16; ++i) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 16 * i), part[i]);
+      for (int k = 0; k < N; k += 16) part[k / 16] = load(in + k);
+      for (int k = 0; k < N; k += 16) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + k), part[k / 16]);
       }
     }
   }
@@ -44,8 +44,8 @@ struct Sse2 {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), both);
   }
   [[gnu::always_inline]] static void stream_line(std::byte* out, const std::byte* in) {
-    for (int i = 0; i < 4; ++i) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(out + 16 * i), load(in + 16 * i));
+    for (int k = 0; k < kLineBytes; k += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + k), load(in + k));
     }
   }
   [[gnu::always_inline]] static void move_within_line(std::byte* out, const std::byte* in,
