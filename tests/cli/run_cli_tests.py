@@ -17,7 +17,7 @@ from html.parser import HTMLParser
 
 PROGRAM = ""
 TREE = pathlib.Path()
-SECONDS_MAX = 20
+SECONDS_MAX = 60
 MEMORY_BYTES_MAX = 1 << 30
 
 

@@ -133,10 +133,10 @@ std::string draw_sharing(const Shown& shown) {
   std::string row;
   for (int64_t column = 0; column < scale.columns(); ++column) {
     size_t most = 0;
-    int looked_at = 0;
+    int64_t looked_at = 0;
     shown.objects.for_each_meeting(scale.bytes_of(column), [&](const Object& object) {
       most = std::max(most, shown.objects.sharers(object.sharers).size());
-      return ++looked_at < 256;
+      return ++looked_at < kLookedAtMax;
     });
     row += most == 0 ? '.' : (most < 10 ? static_cast<char>('0' + most) : '+');
   }

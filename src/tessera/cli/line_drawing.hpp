@@ -15,7 +15,8 @@ namespace tessera::cli {
 [[nodiscard]] std::string draw_objects(const Shown& shown);
 
 // The picture of any set in one row: how many processes share the most shared byte that was looked
-// at in each column ('.' none, 1 to 9, '+' more). Looks at a bounded number of objects.
+// at in each column ('.' none, 1 to 9, '+' more). At most kLookedAtMax objects are looked at
+// in each.
 [[nodiscard]] std::string draw_sharing(const Shown& shown);
 
 }  // namespace tessera::cli

@@ -157,10 +157,10 @@ std::string strip_picture(const Shown& shown) {
     };
     const Interval bytes{cut(i), cut(i + 1)};
     int64_t most = 0;
-    int looked_at = 0;
+    int64_t looked_at = 0;
     shown.objects.for_each_meeting(bytes, [&](const Object& object) {
       most = std::max(most, sharer_count(shown, object.sharers));
-      return ++looked_at < 256;
+      return ++looked_at < kLookedAtMax;
     });
     svg.begin_hot(
         fmt::format("bytes {}: at most {}", interval_text(bytes), counted(most, "sharer")));

@@ -28,7 +28,7 @@ void add_facts(Page& page, const Shown& shown, const Summary& summary) {
               {with_commas(summary.objects), "objects"},
               {size_text(summary.private_bytes), "private"},
               {size_text(summary.shared_bytes), "shared"},
-              {fmt::format("{:.3f}", summary.replication()), "replication: a copy for each view"},
+              {fmt::format("{:.3f}", summary.replication()), "replication"},
               {size_text(shown.objects.memory_bytes()), "memory of the object set"}});
 }
 
@@ -59,10 +59,11 @@ std::string objects_page(const Shown& shown) {
   add_facts(page, shown, summary);
   const bool small = is_small(shown.objects);
   page.figure(small ? line_picture(shown) : strip_picture(shown),
-              small ? "The views, and the objects into which they cut the file. Point at an object "
-                      "to see its bytes and sharers."
-                    : "The file from left to right, coloured by the largest number of views that "
-                      "share a byte there.");
+              small ? std::string("The views, and the objects into which they cut the file. Point "
+                                  "at an object to see its bytes and sharers.")
+                    : fmt::format("The file from left to right, coloured by the largest number of "
+                                  "views that share a byte, of the first {} objects in each place.",
+                                  with_commas(kLookedAtMax)));
   page.legend(levels_of(summary));
   page.heading(small ? "Objects" : "Families: objects with the same sharers");
   if (small) {

@@ -17,8 +17,8 @@ namespace tessera::cli {
 // The file as a line: a row for each view, and the objects below. Requires is_small().
 [[nodiscard]] std::string line_picture(const Shown& shown);
 
-// Any set as one strip: the largest number of sharers met at each place. Looks at a bounded number
-// of objects.
+// Any set as one strip: the largest number of sharers at each place, of the first kLookedAtMax
+// objects there.
 [[nodiscard]] std::string strip_picture(const Shown& shown);
 
 // The image of a small wall with the objects of its readers and the outlines of their tiles.

@@ -56,6 +56,9 @@ struct Summary {
 [[nodiscard]] std::string sharers_text(const Shown& shown, object::SharersId id, size_t most = 8);
 [[nodiscard]] std::string name_of(const Shown& shown, object::Process process);
 
+// Objects looked at in each place of a picture that shows a whole large set.
+inline constexpr int64_t kLookedAtMax = 4096;
+
 // Sets of at most this many objects are shown object by object, larger ones as families.
 inline constexpr int64_t kSmallSet = 48;
 [[nodiscard]] inline bool is_small(const object::ObjectSet& objects) {
