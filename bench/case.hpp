@@ -22,9 +22,12 @@ namespace tessera::bench {
 
 // One way of doing the work of a case. `run` performs the work that many times and returns the
 // nanoseconds it took; a contestant of a kSize case is called with 1 and returns the size itself.
+// `twin`, where given, is the same code in another place (its own process, its own buffers): what
+// it differs by from `run` is luck that ours has too. The harness takes it for the A/A comparison.
 struct Contestant {
   std::string name;
   std::function<base::Result<double>(int64_t repetitions)> run;
+  std::function<base::Result<double>(int64_t repetitions)> twin = nullptr;
 };
 
 // The time of day, for work that waits: for devices, for other processes, for threads.

@@ -29,35 +29,43 @@ struct Free {
 };
 using Memory = std::unique_ptr<unsigned char, Free>;
 
-// Both sides of the copies of this process, allocated as the peers allocate theirs.
+// Both sides of the copies of this process, allocated as the peers allocate theirs (memory.h).
 struct Buffers {
   StridedLayout layout;
   Pattern pattern;
-  Memory spread;
-  Memory packed;
+  struct Set {
+    Memory spread;
+    Memory packed;
+  };
+  std::vector<Set> sets;
 
   [[nodiscard]] size_t size() const { return static_cast<size_t>(pattern.size()); }
-  [[nodiscard]] std::byte* spread_bytes() const {
-    return reinterpret_cast<std::byte*>(spread.get());
-  }
-  [[nodiscard]] std::byte* packed_bytes() const {
-    return reinterpret_cast<std::byte*>(packed.get());
-  }
 };
 
-void gather_ours(const Buffers& buffers) {
-  pattern::gather(buffers.packed_bytes(), buffers.spread_bytes(), buffers.pattern);
+std::byte* bytes_of(const Memory& memory) { return reinterpret_cast<std::byte*>(memory.get()); }
+
+void gather_ours(const Buffers& buffers, const Buffers::Set& set) {
+  pattern::gather(bytes_of(set.packed), bytes_of(set.spread), buffers.pattern);
 }
 
-void scatter_ours(const Buffers& buffers) {
-  pattern::scatter(buffers.spread_bytes(), buffers.packed_bytes(), buffers.pattern);
+void scatter_ours(const Buffers& buffers, const Buffers::Set& set) {
+  pattern::scatter(bytes_of(set.spread), bytes_of(set.packed), buffers.pattern);
 }
 
-bool sides_agree(const Buffers& buffers) {
-  const StridedLayout& layout = buffers.layout;
+void memcpy_to_packed(const Buffers& buffers, const Buffers::Set& set) {
+  std::memcpy(set.packed.get(), set.spread.get(), buffers.size());
+  keep(set.packed.get());
+}
+
+void memcpy_to_spread(const Buffers& buffers, const Buffers::Set& set) {
+  std::memcpy(set.spread.get(), set.packed.get(), buffers.size());
+  keep(set.spread.get());
+}
+
+bool sides_agree(const StridedLayout& layout, const Buffers::Set& set) {
   for (int64_t i = 0; i < layout.count; ++i) {
-    if (std::memcmp(buffers.packed.get() + i * layout.run_bytes,
-                    buffers.spread.get() + i * layout.stride_bytes,
+    if (std::memcmp(set.packed.get() + i * layout.run_bytes,
+                    set.spread.get() + i * layout.stride_bytes,
                     static_cast<size_t>(layout.run_bytes)) != 0) {
       return false;
     }
@@ -65,14 +73,14 @@ bool sides_agree(const Buffers& buffers) {
   return true;
 }
 
-base::Result<void> check_copies(const Buffers& buffers) {
+base::Result<void> check_copies(const Buffers& buffers, const Buffers::Set& set) {
   const auto spread_size = static_cast<size_t>(buffers.layout.count * buffers.layout.stride_bytes);
-  bench_fill(buffers.spread.get(), spread_size);
-  gather_ours(buffers);
-  const bool gathered = sides_agree(buffers);
-  std::memset(buffers.spread.get(), 0, spread_size);
-  scatter_ours(buffers);
-  if (gathered && sides_agree(buffers)) return {};
+  bench_fill(set.spread.get(), spread_size);
+  gather_ours(buffers, set);
+  const bool gathered = sides_agree(buffers.layout, set);
+  std::memset(set.spread.get(), 0, spread_size);
+  scatter_ours(buffers, set);
+  if (gathered && sides_agree(buffers.layout, set)) return {};
   return base::fail(base::Code::kIntegrity, "our copy moved other bytes");
 }
 
@@ -82,11 +90,27 @@ base::Result<std::shared_ptr<Buffers>> make_buffers(const StridedLayout& layout)
   TESSERA_TRY(const Pattern run, Pattern::run(Point<1>{{0}}, layout.run_bytes));
   TESSERA_TRY(buffers->pattern,
               pattern::repeat(run, layout.count, Point<1>{{layout.stride_bytes}}));
-  buffers->spread.reset(bench_allocate(static_cast<size_t>(layout.count * layout.stride_bytes)));
-  buffers->packed.reset(bench_allocate(buffers->size()));
-  if (!buffers->spread || !buffers->packed) return base::fail(base::Code::kFailed, "no memory");
-  TESSERA_TRY_VOID(check_copies(*buffers));
+  for (int i = 0; i < bench_set_count(buffers->size()); ++i) {
+    Buffers::Set set;
+    set.spread.reset(bench_allocate(static_cast<size_t>(layout.count * layout.stride_bytes)));
+    set.packed.reset(bench_allocate(buffers->size()));
+    if (!set.spread || !set.packed) return base::fail(base::Code::kFailed, "no memory");
+    TESSERA_TRY_VOID(check_copies(*buffers, set));
+    buffers->sets.push_back(std::move(set));
+  }
   return buffers;
+}
+
+// A contestant of this process; every round takes the next set of buffers.
+template <typename Copy>
+Contestant copier(std::string name, std::shared_ptr<Buffers> buffers, Copy copy) {
+  auto set = std::make_shared<size_t>(0);
+  return {std::move(name), [=](int64_t repetitions) -> base::Result<double> {
+            *set = (*set + 1) % buffers->sets.size();
+            const double start = cpu_ns();
+            for (int64_t i = 0; i < repetitions; ++i) copy(*buffers, buffers->sets[*set]);
+            return cpu_ns() - start;
+          }};
 }
 
 // The peers, started once for all cases, and the layout that each has prepared. A peer that cannot
@@ -101,8 +125,9 @@ class Peers {
   struct Running {
     std::string title;
     std::shared_ptr<PackPeer> peer;
-    StridedLayout prepared;
-    std::string forms;
+    std::shared_ptr<PackPeer> twin;  // a second process of the same MPI
+    StridedLayout prepared = {};
+    std::string forms = {};
   };
 
   void start();
@@ -112,14 +137,22 @@ class Peers {
   std::string missing_;
 };
 
+std::function<base::Result<double>(int64_t)> packer(std::shared_ptr<PackPeer> peer,
+                                                    Direction direction) {
+  return [peer = std::move(peer), direction](int64_t repetitions) {
+    return direction == Direction::kGather ? peer->pack(repetitions) : peer->unpack(repetitions);
+  };
+}
+
 void Peers::start() {
   started_ = true;
   for (const auto& [mpi, title] : {std::pair{"openmpi", "Open MPI"}, {"mpich", "MPICH"}}) {
     auto peer = PackPeer::start(mpi);
-    if (peer) {
-      running_.push_back({title, *std::move(peer), {}, {}});
+    auto twin = PackPeer::start(mpi);
+    if (peer && twin) {
+      running_.push_back({title, *std::move(peer), *std::move(twin)});
     } else {
-      missing_ += fmt::format("without {}: {}; ", title, peer.error().message());
+      missing_ += fmt::format("without {}: {}; ", title, (peer ? twin : peer).error().message());
     }
   }
 }
@@ -132,16 +165,15 @@ base::Result<std::vector<Contestant>> Peers::prepare(const StridedLayout& layout
   for (Running& running : running_) {
     if (running.prepared.run_bytes != layout.run_bytes || running.prepared.count != layout.count) {
       TESSERA_TRY(running.forms, running.peer->prepare(layout));
+      TESSERA_TRY_VOID(running.twin->prepare_as(layout, running.forms));
       running.prepared = layout;
     }
     const size_t space = running.forms.find(' ');
     note += fmt::format("{}{}: {}", contestants.empty() ? "" : ", ", running.title,
                         direction == Direction::kGather ? running.forms.substr(0, space)
                                                         : running.forms.substr(space + 1));
-    contestants.push_back({running.title, [peer = running.peer, direction](int64_t repetitions) {
-                             return direction == Direction::kGather ? peer->pack(repetitions)
-                                                                    : peer->unpack(repetitions);
-                           }});
+    contestants.push_back(
+        {running.title, packer(running.peer, direction), packer(running.twin, direction)});
   }
   return contestants;
 }
@@ -171,17 +203,11 @@ base::Result<Case> make_copy(const CopyCase& what, const std::shared_ptr<Peers>&
   measured.x_label = "bytes of a run";
   TESSERA_TRY(measured.peers, peers->prepare(layout, what.direction, measured.note));
   if (what.direction == Direction::kGather) {
-    measured.ours = timed_cpu("gather", [buffers] { gather_ours(*buffers); });
-    measured.ceiling = timed_cpu("memcpy", [buffers] {
-      std::memcpy(buffers->packed.get(), buffers->spread.get(), buffers->size());
-      keep(buffers->packed.get());
-    });
+    measured.ours = copier("gather", buffers, gather_ours);
+    measured.ceiling = copier("memcpy", buffers, memcpy_to_packed);
   } else {
-    measured.ours = timed_cpu("scatter", [buffers] { scatter_ours(*buffers); });
-    measured.ceiling = timed_cpu("memcpy", [buffers] {
-      std::memcpy(buffers->spread.get(), buffers->packed.get(), buffers->size());
-      keep(buffers->spread.get());
-    });
+    measured.ours = copier("scatter", buffers, scatter_ours);
+    measured.ceiling = copier("memcpy", buffers, memcpy_to_spread);
   }
   measured.bars = bars_for(what.run_bytes, what.total_bytes == kInCacheBytes);
   return measured;

@@ -33,7 +33,9 @@ double number_of(const Case& measured, double raw, int64_t repetitions) {
 }
 
 base::Result<double> run_once(const Case& measured, const Slot& slot) {
-  TESSERA_TRY(const double raw, slot.contestant->run(slot.repetitions));
+  const bool twin = slot.role == Role::kTwin && slot.contestant->twin != nullptr;
+  const auto& run = twin ? slot.contestant->twin : slot.contestant->run;
+  TESSERA_TRY(const double raw, run(slot.repetitions));
   if (!std::isfinite(raw) || raw < 0) {
     return base::fail(base::Code::kFailed, fmt::format("{} of case {} measured {}",
                                                        slot.contestant->name, measured.name, raw));

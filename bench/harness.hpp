@@ -5,7 +5,8 @@
 //        round at least `round_ns` long, so that the clock and the loop do not matter.
 //   (H2) Then come rounds. In each, everyone runs once, in an order shuffled anew from the seed:
 //        ours, every peer, the ceiling, and a second time (the twin) every peer whose pilot came
-//        within kContender of the best. What disturbs the machine disturbs all alike.
+//        within kContender of the best; a twin runs elsewhere where the peer offers that. What
+//        disturbs the machine disturbs all alike.
 //   (H3) Numbers are medians over the rounds. The best peer is the one with the best median. The
 //        ratio is ours against it, above 1 better, be the number a time or a rate.
 //   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best

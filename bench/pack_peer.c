@@ -1,16 +1,21 @@
 /* A peer: MPI_Pack and MPI_Unpack of one MPI library, as a process that measures on demand.
  *
  * Built once for each MPI, so that both run beside ours in the same run. It is a single MPI
- * process, started directly; it blocks in read() while others are measured. Lines on standard
- * input: prepare RUN STRIDE COUNT   bytes of a run, bytes from run to run, runs -> "ok PACK-FORM
- * UNPACK-FORM" pack N | unpack N          repeats it N times                          ->
- * nanoseconds and "ready LIBRARY VERSION" first of all. An answer that begins with "error" says
- * why. It ends with its input.
+ * process, started directly; it blocks in read() while others are measured. It says
+ * "ready LIBRARY VERSION" and then answers lines until its input ends:
+ *
+ *   prepare RUN STRIDE COUNT [PACK-FORM UNPACK-FORM]   -> ok PACK-FORM UNPACK-FORM
+ *       bytes of a run, bytes from run to run, runs, and the forms to use
+ *   pack N                                             -> nanoseconds
+ *   unpack N                                           -> nanoseconds
+ *       N times in the next set of buffers
+ *
+ * An answer that begins with "error" says why.
  *
  * MPI libraries are not equally fast for every spelling of one and the same layout, so prepare
- * tries several (a vector, or a resized block repeated by the count argument; of bytes, 32-bit
- * integers or doubles), checks that each moves the right bytes, and keeps the fastest for packing
- * and the fastest for unpacking: the peer is the MPI at its best. */
+ * tries several forms (a vector, or a resized block repeated by the count argument; of bytes,
+ * 32-bit integers or doubles), checks that each moves the right bytes, and keeps the fastest for
+ * packing and the fastest for unpacking: the peer is the MPI at its best. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -27,7 +32,10 @@ struct Form {
 };
 
 struct State {
-  unsigned char* spread; /* the strided side */
+  unsigned char* spread_sets[BENCH_SETS_MAX];
+  unsigned char* packed_sets[BENCH_SETS_MAX];
+  int set_count, set;
+  unsigned char* spread; /* of the set in use: the strided side */
   unsigned char* packed;
   size_t run, stride, count;
   size_t spread_bytes, packed_bytes;
@@ -53,6 +61,12 @@ static void unpack_once(struct State* state, const struct Form* form) {
   int position = 0;
   MPI_Unpack(state->packed, (int)state->packed_bytes, &position, state->spread, form->count,
              form->type, MPI_COMM_SELF);
+}
+
+static void next_set(struct State* state) {
+  state->set = (state->set + 1) % state->set_count;
+  state->spread = state->spread_sets[state->set];
+  state->packed = state->packed_sets[state->set];
 }
 
 static double run_many(struct State* state, int unpacking, const struct Form* form, long many) {
@@ -128,12 +142,25 @@ static int fastest_form(struct State* state, int unpacking) {
 
 static void release(struct State* state) {
   for (int i = 0; i < state->form_count; ++i) MPI_Type_free(&state->forms[i].type);
-  free(state->spread);
-  free(state->packed);
+  for (int i = 0; i < state->set_count; ++i) {
+    free(state->spread_sets[i]);
+    free(state->packed_sets[i]);
+  }
   memset(state, 0, sizeof *state);
 }
 
-static const char* prepare(struct State* state, size_t run, size_t stride, size_t count) {
+static const char* allocate_sets(struct State* state) {
+  state->set_count = bench_set_count(state->packed_bytes);
+  for (int i = 0; i < state->set_count; ++i) {
+    state->spread_sets[i] = bench_allocate(state->spread_bytes);
+    state->packed_sets[i] = bench_allocate(state->packed_bytes);
+    if (state->spread_sets[i] == NULL || state->packed_sets[i] == NULL) return "no memory";
+  }
+  next_set(state);
+  return NULL;
+}
+
+static const char* set_layout(struct State* state, size_t run, size_t stride, size_t count) {
   release(state);
   if (run == 0 || stride < run || count == 0 || count > ((size_t)1 << 31) / stride)
     return "layout out of range";
@@ -142,12 +169,15 @@ static const char* prepare(struct State* state, size_t run, size_t stride, size_
   state->count = count;
   state->spread_bytes = count * stride;
   state->packed_bytes = count * run;
-  state->spread = bench_allocate(state->spread_bytes);
-  state->packed = bench_allocate(state->packed_bytes);
-  if (state->spread == NULL || state->packed == NULL) return "no memory";
+  const char* error = allocate_sets(state);
+  if (error != NULL) return error;
   add_forms(state, MPI_BYTE, 1, "byte-vector", "byte-resized");
   add_forms(state, MPI_INT32_T, 4, "int32-vector", "int32-resized");
   add_forms(state, MPI_DOUBLE, 8, "double-vector", "double-resized");
+  return NULL;
+}
+
+static const char* prepare(struct State* state) {
   for (int i = 0; i < state->form_count; ++i) {
     if (!moves_right_bytes(state, &state->forms[i])) return "the MPI moved other bytes";
   }
@@ -156,21 +186,44 @@ static const char* prepare(struct State* state, size_t run, size_t stride, size_
   return NULL;
 }
 
+static int form_named(const struct State* state, const char* name) {
+  for (int i = 0; i < state->form_count; ++i) {
+    if (strcmp(state->forms[i].name, name) == 0) return i;
+  }
+  return -1;
+}
+
+static const char* use_forms(struct State* state, const char* pack, const char* unpack) {
+  state->best_pack = form_named(state, pack);
+  state->best_unpack = form_named(state, unpack);
+  return state->best_pack < 0 || state->best_unpack < 0 ? "no such form" : NULL;
+}
+
+static void say_prepared(struct State* state, const char* error) {
+  if (error != NULL) {
+    release(state);
+    printf("error %s\n", error);
+  } else {
+    printf("ok %s %s\n", state->forms[state->best_pack].name,
+           state->forms[state->best_unpack].name);
+  }
+}
+
 static void answer(struct State* state, const char* line) {
   size_t run, stride, count;
+  char pack[32], unpack[32];
   long many;
-  if (sscanf(line, "prepare %zu %zu %zu", &run, &stride, &count) == 3) {
-    const char* error = prepare(state, run, stride, count);
-    if (error != NULL) {
-      release(state);
-      printf("error %s\n", error);
-    } else {
-      printf("ok %s %s\n", state->forms[state->best_pack].name,
-             state->forms[state->best_unpack].name);
-    }
+  const int words =
+      sscanf(line, "prepare %zu %zu %zu %31s %31s", &run, &stride, &count, pack, unpack);
+  if (words == 3 || words == 5) {
+    const char* error = set_layout(state, run, stride, count);
+    if (error == NULL) error = words == 3 ? prepare(state) : use_forms(state, pack, unpack);
+    say_prepared(state, error);
   } else if (state->form_count > 0 && sscanf(line, "pack %ld", &many) == 1) {
+    next_set(state);
     printf("%.0f\n", run_many(state, 0, &state->forms[state->best_pack], many));
   } else if (state->form_count > 0 && sscanf(line, "unpack %ld", &many) == 1) {
+    next_set(state);
     printf("%.0f\n", run_many(state, 1, &state->forms[state->best_unpack], many));
   } else {
     printf("error not understood, or not prepared\n");

@@ -148,6 +148,12 @@ base::Result<std::string> PackPeer::prepare(const StridedLayout& layout) {
   return answer.substr(std::min<size_t>(3, answer.size()));
 }
 
+base::Result<void> PackPeer::prepare_as(const StridedLayout& layout, const std::string& forms) {
+  TESSERA_TRY_VOID(ask(fmt::format("prepare {} {} {} {}", layout.run_bytes, layout.stride_bytes,
+                                   layout.count, forms)));
+  return {};
+}
+
 base::Result<double> PackPeer::measure(const std::string& line) {
   TESSERA_TRY(const std::string answer, ask(line));
   double ns = 0;

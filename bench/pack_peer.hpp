@@ -39,6 +39,9 @@ class PackPeer {
   // Allocates the buffers, finds the fastest spelling of the datatype for each direction and
   // returns their names, for example "byte-vector double-resized".
   [[nodiscard]] base::Result<std::string> prepare(const StridedLayout& layout);
+  // The same with the spellings that another process of this MPI chose.
+  [[nodiscard]] base::Result<void> prepare_as(const StridedLayout& layout,
+                                              const std::string& forms);
 
   // Nanoseconds that `repetitions` took. Require a successful prepare().
   [[nodiscard]] base::Result<double> pack(int64_t repetitions);

@@ -20,6 +20,7 @@ TEST_P(PackPeerTest, PreparesAndMeasures) {
     const auto forms = peer.prepare(layout);
     ASSERT_TRUE(forms) << forms.error().message();
     EXPECT_NE(forms->find(' '), std::string::npos);
+    EXPECT_TRUE(peer.prepare_as(layout, *forms));
     const auto packed = peer.pack(10);
     const auto unpacked = peer.unpack(10);
     ASSERT_TRUE(packed && unpacked);
@@ -27,6 +28,7 @@ TEST_P(PackPeerTest, PreparesAndMeasures) {
     EXPECT_GT(*unpacked, 0);
   }
   EXPECT_FALSE(peer.prepare({16, 8, 1})) << "runs overlap";
+  EXPECT_FALSE(peer.prepare_as({8, 16, 1}, "byte-vector nosuch"));
   EXPECT_TRUE(peer.prepare({16, 32, 4})) << "and goes on after it";
 }
 

@@ -20,16 +20,15 @@ namespace tessera::bench {
 // How much better `ours` is than `theirs`: above 1 is better, for times as for rates.
 [[nodiscard]] double better_ratio(Kind kind, double ours, double theirs);
 
-// The band that the ratio of an identical contestant leaves in about one run of a hundred.
+// The band in which the ratio of an identical contestant would lie.
 //
 // `first` and `second` are the numbers of one contestant that ran twice in every round (A/A), by
-// round. Rounds are resampled with replacement; in each resampled round the two numbers change
-// places at random (they are exchangeable, being the same code), and the ratio of the two medians
-// is taken as for ours against a peer. The band is the 0.5 % to 99.5 % range of kResamples such
-// ratios, widened to hold the ratio observed in this run: `first` is the number that was good
-// enough to be called best, so an identical contestant tends to look slightly worse than it.
-// Keeping the pairs keeps what both halves of a round share (drift, a slow phase of the machine).
-// Requires samples of one equal, positive length. Cost: kResamples * n.
+// round. Rounds are resampled with replacement and the ratio of the two medians is taken, as for
+// ours against a peer. The band holds 99 % of kResamples such ratios and, because either of the two
+// could have been called the first, 99 % of their inverses. So it covers the scatter of the rounds
+// and what set the two apart for the whole run (where their memory lies). Keeping the pairs keeps
+// what both halves of a round share (drift, a slow phase of the machine). Requires samples of one
+// equal, positive length. Cost: kResamples * n.
 inline constexpr int kResamples = 2000;
 [[nodiscard]] NoiseBand noise_band(Kind kind, std::span<const double> first,
                                    std::span<const double> second, uint64_t seed);
