@@ -125,9 +125,9 @@ class Refusals(unittest.TestCase):
         self.refused({"views": []}, "give one of \"size\": n and \"range\": [begin, end]")
         self.refused({"size": 0, "views": []}, "size (line 1, column 10): must be a range")
         self.refused({"size": 9223372036854775807, "views": []}, "must be a range")
-        self.refused({"size": 10, "views": []}, "must hold 1 to 8192 views")
+        self.refused({"size": 10, "views": []}, "must hold 1 to 131072 views")
         self.refused(views(1, speed=1), "unknown key \"speed\"; known are size, range")
-        self.refused({"size": 10, "views": [{"type": 1}] * 8193}, "must hold 1 to 8192 views")
+        self.refused({"size": 10, "views": [{"type": 1}] * 131073}, "must hold 1 to 131072 views")
 
     def test_wrong_views_are_named(self):
         twice = {"size": 9, "views": [{"process": 3, "type": 1}, {"process": 3, "type": 1}]}
@@ -171,8 +171,8 @@ class Refusals(unittest.TestCase):
         primes = [p for p in range(3, 600) if all(p % q for q in range(2, p))]
         strides = [{"vector": {"count": 1 << 30, "stride": p}} for p in primes]
         self.refused(views(*strides, size=1 << 40), "too irregularly")
-        rings = [{"intervals": [[8000 - i, 8000 + i]]} for i in range(1, 4000)]
-        self.refused(views(*rings), "take more than 256 MiB")
+        rings = [{"intervals": [[30000 - i, 30000 + i]]} for i in range(1, 30000)]
+        self.refused(views(*rings, size=60000), "take more than 256 MiB")
         folds = 1
         for stride in [999_983, 1_000_033, 1_000_003]:
             folds = {"vector": {"count": 2000, "stride_bytes": stride, "of": folds}}

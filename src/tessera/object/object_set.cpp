@@ -1,10 +1,10 @@
 #include "tessera/object/object_set.hpp"
 
-#include <memory>
 #include <string>
 #include <unordered_map>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
 #include "tessera/pattern/assembler.hpp"
 #include "tessera/pattern/cursor.hpp"
 
@@ -24,6 +24,10 @@ SharersId sharers_of(Label label) { return static_cast<SharersId>(label); }
 
 bool somebody(Label label) { return label != kNobody; }
 
+base::Failure second_view_of(Process process) {
+  return fail(Code::kInvalid, "process " + std::to_string(process) + " has a view already");
+}
+
 std::string process_pair(std::span<const Process> sharers) {
   return "processes " + std::to_string(sharers[0]) + " and " + std::to_string(sharers[1]);
 }
@@ -37,25 +41,34 @@ ObjectSet::ObjectSet(Interval range) : range_(range) {
 
 Result<ObjectSet> ObjectSet::of(Interval range, std::span<const ByteSet> views,
                                 pattern::Budget budget) {
+  std::vector<ProcessView> numbered;
+  for (const ByteSet& view : views) {
+    numbered.push_back({base::exact_cast<Process>(numbered.size()), view});
+  }
+  return of(range, numbered, budget);
+}
+
+Result<ObjectSet> ObjectSet::of(Interval range, std::span<const ProcessView> views,
+                                pattern::Budget budget) {
   ObjectSet set(range);
   if (views.empty()) return set;
-  TESSERA_TRY(const Group all, set.group(views, 0, budget));
+  TESSERA_TRY(const Group all, set.group(views, budget));
   set.replace(all.hull, all.line);
   return set;
 }
 
-Result<ObjectSet::Group> ObjectSet::group(std::span<const ByteSet> views, Process first,
+Result<ObjectSet::Group> ObjectSet::group(std::span<const ProcessView> views,
                                           pattern::Budget budget) {
   if (views.size() == 1) {
-    const ByteSet seen = views[0].within(range_);
-    const SharersId alone = sharers_.with(kNobody, first);
-    spans_.emplace(first, seen.span());
+    const auto& [process, bytes] = views[0];
+    const ByteSet seen = bytes.within(range_);
+    if (!spans_.emplace(process, seen.span()).second) return second_view_of(process);
+    const SharersId alone = sharers_.with(kNobody, process);
     return Group{seen.span(), line_of(seen, seen.span(), alone, kNobody)};
   }
   const size_t half = views.size() / 2;
-  TESSERA_TRY(const Group left, group(views.first(half), first, budget));
-  TESSERA_TRY(const Group right,
-              group(views.subspan(half), first + static_cast<Process>(half), budget));
+  TESSERA_TRY(const Group left, group(views.first(half), budget));
+  TESSERA_TRY(const Group right, group(views.subspan(half), budget));
   return merge(left, right, budget);
 }
 
@@ -72,34 +85,35 @@ Result<ObjectSet::Group> ObjectSet::merge(const Group& a, const Group& b, patter
     line.append(line_of(ByteSet{}, {both.end, both.begin}, kNobody, kNobody));
     line.append(last.line);
   } else {
-    TESSERA_TRY(const Line shared,
-                overlay(a.line.within(both), b.line.within(both), united_labels(), budget));
+    TESSERA_TRY(const Line shared, overlay(a.line.within(both), b.line.within(both), budget));
     line.append(shared);
     line.append(last.line.within({both.end, hull.end}));
   }
   return Group{hull, line.finish_in_bounds()};
 }
 
-// A pair of labels is united once, not once a run.
-std::function<Label(Label, Label)> ObjectSet::united_labels() {
-  auto known = std::make_shared<std::unordered_map<int64_t, SharersId>>();
-  return [this, known](Label x, Label y) -> Label {
-    const auto [place, is_new] = known->try_emplace(x * pattern::kMaxLabel / 2 + y, kNobody);
+Result<Line> ObjectSet::overlay(const Line& a, const Line& b, pattern::Budget budget) {
+  std::unordered_map<int64_t, SharersId> known;  // a pair of labels is united once, not once a run
+  const auto united = [&](Label x, Label y) -> Label {
+    const auto [place, is_new] = known.try_emplace(x * pattern::kMaxLabel / 2 + y, kNobody);
     if (is_new) place->second = sharers_.united(sharers_of(x), sharers_of(y));
     return place->second;
   };
+  TESSERA_TRY(Line both, pattern::overlay(a, b, united, budget));
+  if (sharers_.full()) {
+    return fail(Code::kTooComplex, "the sets of sharers of these views take more than 256 MiB");
+  }
+  return both;
 }
 
 Result<void> ObjectSet::add(Process process, const ByteSet& view, pattern::Budget budget) {
-  if (spans_.count(process) != 0) {
-    return fail(Code::kInvalid, "process " + std::to_string(process) + " has a view already");
-  }
+  if (spans_.count(process) != 0) return second_view_of(process);
   const ByteSet seen = view.within(range_);
   const Interval span = seen.span();
   if (!seen.empty()) {
     const SharersId alone = sharers_.with(kNobody, process);
-    TESSERA_TRY(const Line refined, overlay(line_.within(span), line_of(seen, span, alone, kNobody),
-                                            united_labels(), budget));
+    TESSERA_TRY(const Line refined,
+                overlay(line_.within(span), line_of(seen, span, alone, kNobody), budget));
     replace(span, refined);
   }
   spans_.emplace(process, span);

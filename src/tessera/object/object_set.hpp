@@ -47,21 +47,30 @@ struct Conflict {
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 
+// What one process sees of the file.
+struct ProcessView {
+  Process process = 0;
+  pattern::ByteSet bytes;
+};
+
 class ObjectSet {
  public:
   // The set of a file range that nobody views yet. Requires a range inside [0, kMaxLine).
   explicit ObjectSet(pattern::Interval range);
 
-  // The objects of views[0] of process 0, views[1] of process 1, and so on. Views are merged in
-  // pairs, so the cost is O(parts of all views x log views). Fails as add() does, each merge having
-  // the whole budget.
+  // The objects of all views. They are merged in pairs, so the cost is O(parts of all views x log
+  // views). Fails as add() does, each merge having the whole budget.
+  static base::Result<ObjectSet> of(pattern::Interval range, std::span<const ProcessView> views,
+                                    pattern::Budget budget = {});
+  // The same for views[0] of process 0, views[1] of process 1, and so on.
   static base::Result<ObjectSet> of(pattern::Interval range,
                                     std::span<const pattern::ByteSet> views,
                                     pattern::Budget budget = {});
 
   // Refines the set by the view of one more process; bytes outside the range are left out. Fails,
   // changing nothing, with kInvalid if the process has a view already and with kTooComplex as the
-  // set operations do. Cost: O(parts that the view's span meets), usually microseconds.
+  // set operations do or where the sets of sharers outgrow kMaxSharers. Cost: O(parts that the
+  // view's span meets), usually microseconds.
   base::Result<void> add(Process process, const pattern::ByteSet& view,
                          pattern::Budget budget = {});
   // Takes a process's view out again. Fails with kNotFound if it has none.
@@ -104,10 +113,10 @@ class ObjectSet {
     pattern::Line line;
   };
 
-  base::Result<Group> group(std::span<const pattern::ByteSet> views, Process first,
-                            pattern::Budget budget);
+  base::Result<Group> group(std::span<const ProcessView> views, pattern::Budget budget);
   base::Result<Group> merge(const Group& a, const Group& b, pattern::Budget budget);
-  std::function<pattern::Label(pattern::Label, pattern::Label)> united_labels();
+  base::Result<pattern::Line> overlay(const pattern::Line& a, const pattern::Line& b,
+                                      pattern::Budget budget);
   void replace(pattern::Interval part, const pattern::Line& refined);
 
   pattern::Interval range_;

@@ -67,6 +67,10 @@ SharersId SharersTable::intern(std::span<const Process> processes) {
   for (auto place = first; place != last; ++place) {
     if (std::ranges::equal(get(place->second), processes)) return place->second;
   }
+  if (processes.size() > kMaxSharers - processes_.size()) {
+    full_ = true;
+    return kNobody;
+  }
   const auto id = base::exact_cast<SharersId>(begins_.size() - 1);
   processes_.insert(processes_.end(), processes.begin(), processes.end());
   begins_.push_back(processes_.size());

@@ -1,8 +1,9 @@
 // Interned sets of processes.
 //
 // Millions of objects have few different sets of sharers; each set is stored once and named by a
-// small number. Sets are never forgotten while the table lives. Thread safety: const use from many
-// threads is safe.
+// small number. Sets are never forgotten while the table lives, and the table is bounded: once it
+// is full, new sets are all given the id of nobody and full() says so. Thread safety: const use
+// from many threads is safe.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,8 @@ using Process = int32_t;
 using SharersId = int32_t;
 
 inline constexpr SharersId kNobody = 0;
+// Processes in all sets of a table together: 256 MiB of them.
+inline constexpr size_t kMaxSharers = size_t{1} << 26;
 
 class SharersTable {
  public:
@@ -29,11 +32,14 @@ class SharersTable {
   // The id of the union of two sets.
   SharersId united(SharersId a, SharersId b);
 
+  // Whether a set was asked for that found no room; what was answered since is void.
+  [[nodiscard]] bool full() const { return full_; }
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
   SharersId intern(std::span<const Process> processes);
 
+  bool full_ = false;
   std::vector<Process> processes_;                    // of all sets, one after the other
   std::vector<size_t> begins_;                        // of set i in processes_; one more at the end
   std::unordered_multimap<uint64_t, SharersId> ids_;  // by hash of the set

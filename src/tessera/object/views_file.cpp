@@ -177,25 +177,6 @@ Result<ByteSet> ViewReader::set_of(const pattern::Pattern& bytes) const {
   return set.within(range_);
 }
 
-// Refuses sets of sharers that outgrow memory. One view at most doubles them, so looking at every
-// fourth view while they are small, and then at every one, keeps them below twice the limit.
-class MemoryGuard {
- public:
-  Result<void> check(const ObjectSet& objects) {
-    constexpr int64_t kMax = int64_t{256} << 20;
-    if (last_ < kMax / 16 && ++skipped_ < 4) return {};
-    skipped_ = 0;
-    last_ = objects.memory_bytes();
-    if (last_ <= kMax) return {};
-    return base::fail(Code::kTooComplex, "the objects of these views take more than " +
-                                             std::to_string(kMax >> 20) + " MiB");
-  }
-
- private:
-  int64_t last_ = 0;
-  int skipped_ = 0;
-};
-
 Result<ViewsFile> read_file(const Json& json) {
   TESSERA_TRY(const Fields fields,
               Fields::of({&json, ""}, {"size", "range", "disjoint", "views", "comment"}));
@@ -223,17 +204,9 @@ Result<ViewsFile> parse_views(std::string_view text) {
 }
 
 Result<ObjectSet> object_set_of(const ViewsFile& file) {
-  const pattern::Budget budget = budget_of(file.views.size());
-  ObjectSet objects(file.range);
-  MemoryGuard guard;
-  for (const NamedView& view : file.views) {
-    auto added = objects.add(view.process, view.bytes, budget);
-    if (added) added = guard.check(objects);
-    if (!added) {
-      return base::fail(added.error().code,
-                        "view " + base::json_quoted(view.name) + ": " + added.error().message());
-    }
-  }
+  std::vector<ProcessView> views;
+  for (const NamedView& view : file.views) views.push_back({view.process, view.bytes});
+  TESSERA_TRY(ObjectSet objects, ObjectSet::of(file.range, views, budget_of(views.size())));
   if (file.disjoint) TESSERA_TRY_VOID(objects.require_disjoint());
   return objects;
 }

@@ -20,7 +20,7 @@
 namespace tessera::object {
 
 // Texts with more views are refused.
-inline constexpr int64_t kMaxViews = int64_t{1} << 13;
+inline constexpr int64_t kMaxViews = int64_t{1} << 17;
 
 struct NamedView {
   Process process = 0;
@@ -38,8 +38,8 @@ struct ViewsFile {
 [[nodiscard]] base::Result<ViewsFile> parse_views(std::string_view text);
 
 // The object set of all views. Fails with kInvalid, naming two views and the first byte they share,
-// if the file asks for disjoint views and they are not; with kTooComplex if the
-// objects would take more than 256 MiB or, by estimate, a minute.
+// if the file asks for disjoint views and they are not; with kTooComplex if the sets of sharers
+// would take more than 256 MiB or the work, by estimate, a minute.
 [[nodiscard]] base::Result<ObjectSet> object_set_of(const ViewsFile& file);
 
 }  // namespace tessera::object
