@@ -13,7 +13,7 @@ constexpr size_t kLevels = 8;
 constexpr size_t kOften = 4;
 
 // Long lists are searched for short periods only, so that recognition stays linear.
-size_t longest_period(size_t parts) { return parts <= 4096 ? 64 : 8; }
+size_t longest_period(size_t parts) { return parts <= 512 ? 64 : 8; }
 
 template <int D>
 bool alike(const Trace<D>& a, const Trace<D>& b, const Point<D>& distance) {

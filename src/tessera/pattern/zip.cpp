@@ -16,9 +16,16 @@ namespace {
 
 // Steps are charged by recursion; a linear merge of two lists of runs is far cheaper per run.
 constexpr int64_t kMergedRunsPerStep = 16;
-// Sequences are merged item by item if neither has many times the items of the other; otherwise the
-// shorter one is looked up in the longer one.
+// Lists of runs and sequences are merged part by part if neither has many times the parts of the
+// other; otherwise the shorter one is looked up in the longer one.
 constexpr int64_t kMergeRatio = 8;
+
+// Whether all parts are runs.
+template <int D>
+bool is_flat(const Trace<D>& trace) {
+  const Node<D>& node = *trace.shape().node;
+  return trace.shape().is_repeat() ? node.child.is_run() : node.item.empty();
+}
 
 // Zips compressed traces within a number of steps. Neither side is cut while it is taken apart: a
 // window of keys goes down with the parts, so every step descends on one side or halves the window,
@@ -69,9 +76,10 @@ class Zipper {
     }
     const Interval parts_a = a.parts_meeting(window);
     const Interval parts_b = b.parts_meeting(window);
-    if (a.shape().is_sequence() && b.shape().is_sequence() &&
-        parts_a.length() < kMergeRatio * parts_b.length() &&
-        parts_b.length() < kMergeRatio * parts_a.length()) {
+    const bool alike_many = parts_a.length() < kMergeRatio * parts_b.length() &&
+                            parts_b.length() < kMergeRatio * parts_a.length();
+    const bool sequences = a.shape().is_sequence() && b.shape().is_sequence();
+    if (alike_many && (sequences || (is_flat(a) && is_flat(b)))) {
       return merge_parts(a, parts_a, b, parts_b, window, out);
     }
     if (parts_b.length() < parts_a.length()) return take_b_apart(a, b, parts_b, window, out);
@@ -148,6 +156,7 @@ class Zipper {
   [[nodiscard]] bool merge_parts(const Trace<A>& a, Interval parts_a, const Trace<B>& b,
                                  Interval parts_b, Interval window, Assembler<kOut>& out) {
     steps_ -= (parts_a.length() + parts_b.length()) / kMergedRunsPerStep;
+    if (steps_ < 0) return false;
     int64_t i = parts_a.begin;
     int64_t j = parts_b.begin;
     while (i < parts_a.end && j < parts_b.end) {
