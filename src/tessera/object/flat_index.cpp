@@ -19,9 +19,10 @@ namespace tessera::object {
 // The three differ only in how they count; each is one function, so that it is inlined whole for
 // its instruction set.
 struct FlatIndex::Searches {
-  static inline void prefetch_begins(const int64_t* leaf) {
+  static inline void prefetch_rest(const int64_t* leaf) {
     __builtin_prefetch(leaf + kKeys);
     __builtin_prefetch(leaf + kKeys + 8);
+    __builtin_prefetch(leaf + 2 * kKeys);
   }
 
   static int64_t portable(const Shape& shape, int64_t a) {
@@ -35,7 +36,7 @@ struct FlatIndex::Searches {
       node = node * kFanout + count(shape.inner[level] + node * kKeys);
     }
     const int64_t* keys = shape.leaves + node * kLeafWords;
-    prefetch_begins(keys);
+    prefetch_rest(keys);
     return node * kKeys + count(keys);
   }
 
@@ -50,7 +51,7 @@ struct FlatIndex::Searches {
       node = node * kFanout + __builtin_popcount(static_cast<unsigned>(low | (high << 8)));
     }
     const int64_t* keys = shape.leaves + node * kLeafWords;
-    prefetch_begins(keys);
+    prefetch_rest(keys);
     const auto low = _mm512_cmple_epi64_mask(_mm512_load_si512(keys), wanted);
     const auto high = _mm512_cmple_epi64_mask(_mm512_load_si512(keys + 8), wanted);
     return node * kKeys + __builtin_popcount(static_cast<unsigned>(low | (high << 8)));
@@ -62,7 +63,7 @@ struct FlatIndex::Searches {
       node = node * kFanout + count_avx2(shape.inner[level] + node * kKeys, a);
     }
     const int64_t* keys = shape.leaves + node * kLeafWords;
-    prefetch_begins(keys);
+    prefetch_rest(keys);
     return node * kKeys + count_avx2(keys, a);
   }
 
@@ -103,19 +104,32 @@ constexpr size_t kNodeBytes = 128;
 
 size_t bytes_of(int64_t words) { return static_cast<size_t>(words) * sizeof(int64_t); }
 
+// Fresh memory from the system: what the allocator has used before is in small pages already.
+std::shared_ptr<int64_t> allocate_huge(size_t bytes) {
+  const size_t mapped = bytes + kHugePageBytes;
+  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  void* aligned = memory;
+  size_t space = mapped;
+  TESSERA_ASSERT(std::align(kHugePageBytes, bytes, aligned, space) != nullptr);
+  (void)madvise(aligned, bytes, MADV_HUGEPAGE);  // a wish; small pages serve as well
+  return {static_cast<int64_t*>(aligned), [memory, mapped](int64_t*) { munmap(memory, mapped); }};
+}
+
 std::shared_ptr<int64_t> allocate_words(int64_t count) {
   const size_t bytes = bytes_of(count);
-  const std::align_val_t alignment{bytes >= kHugePageBytes ? kHugePageBytes : kNodeBytes};
-  void* memory = ::operator new(bytes, alignment);
-  if (bytes >= kHugePageBytes) (void)madvise(memory, bytes, MADV_HUGEPAGE);
-  return {static_cast<int64_t*>(memory),
+  if (bytes >= kHugePageBytes) return allocate_huge(bytes);
+  const std::align_val_t alignment{kNodeBytes};
+  return {static_cast<int64_t*>(::operator new(bytes, alignment)),
           [alignment](int64_t* words) { ::operator delete(words, alignment); }};
 }
 
 }  // namespace
 
-FlatIndex::FlatIndex(std::span<const pattern::Interval> intervals, Instructions instructions)
+FlatIndex::FlatIndex(std::span<const pattern::Interval> intervals, std::span<const int32_t> values,
+                     Instructions instructions)
     : size_(base::exact_cast<int64_t>(intervals.size())), search_(Searches::choose(instructions)) {
+  TESSERA_ASSERT(values.empty() || values.size() == intervals.size());
   if (size_ == 0) return;
   last_end_ = intervals.back().end;
   std::vector<int64_t> level_nodes = {base::ceil_div(size_, kKeys)};  // from the leaves up
@@ -127,11 +141,12 @@ FlatIndex::FlatIndex(std::span<const pattern::Interval> intervals, Instructions 
   // The inner levels come first: they are what stays in the cache.
   int64_t* leaves = words_.get() + (word_count_ - level_nodes.front() * kLeafWords);
   shape_.leaves = leaves;
-  fill_leaves(intervals, leaves);
+  fill_leaves(intervals, values, leaves);
   fill_inner(level_nodes, words_.get());
 }
 
-void FlatIndex::fill_leaves(std::span<const pattern::Interval> intervals, int64_t* leaves) {
+void FlatIndex::fill_leaves(std::span<const pattern::Interval> intervals,
+                            std::span<const int32_t> values, int64_t* leaves) {
   int64_t previous_end = INT64_MIN;
   for (int64_t i = 0; i < size_; ++i) {
     const pattern::Interval& interval = intervals[static_cast<size_t>(i)];
@@ -140,6 +155,8 @@ void FlatIndex::fill_leaves(std::span<const pattern::Interval> intervals, int64_
     int64_t* key = leaves + i / kKeys * kLeafWords + i % kKeys;
     key[0] = interval.end;
     key[kKeys] = interval.begin;
+    const int32_t value = values.empty() ? 0 : values[static_cast<size_t>(i)];
+    const_cast<int32_t*>(values_of(leaves + i / kKeys * kLeafWords))[i % kKeys] = value;
   }
   for (int64_t i = size_; i % kKeys != 0; ++i) {
     int64_t* key = leaves + i / kKeys * kLeafWords + i % kKeys;

@@ -6,7 +6,8 @@
 // 17k .. 17k+16 of the next. A million intervals take five levels, of which the inner four stay in
 // the cache. A node is searched by comparing all 16 keys at once (AVX-512, AVX2, or portable code,
 // chosen when the index is made), without a branch that depends on the data. The begins of 16
-// intervals lie beside their ends, so that the walk after the search has them in the cache.
+// intervals and their values lie beside their ends, so that the walk after the search has them in
+// the cache.
 //
 // The index is built once and never changes; copies share it. Thread safety: const functions from
 // any thread.
@@ -36,8 +37,10 @@ class FlatIndex {
   enum class Instructions { kBest, kAvx512, kAvx2, kPortable };
 
   FlatIndex() = default;
-  // Requires non-empty, disjoint intervals in ascending order. Cost: O(n).
+  // Requires non-empty, disjoint intervals in ascending order, and as many values or none, which
+  // stands for all zero. Cost: O(n).
   explicit FlatIndex(std::span<const pattern::Interval> intervals,
+                     std::span<const int32_t> values = {},
                      Instructions instructions = Instructions::kBest);
 
   [[nodiscard]] int64_t size() const { return size_; }
@@ -47,6 +50,9 @@ class FlatIndex {
     const int64_t* key = leaf_of(i) + i % kKeys;
     return pattern::Interval{key[kKeys], key[0]};
   }
+
+  // The caller's value of interval i. Requires 0 <= i < size().
+  [[nodiscard]] int32_t value(int64_t i) const { return values_of(leaf_of(i))[i % kKeys]; }
 
   // The first interval whose end lies after a; size() if there is none. It meets [a,b) if it begins
   // before b, and so do those after it that begin before b. Cost: O(log n).
@@ -62,8 +68,8 @@ class FlatIndex {
  private:
   static constexpr int64_t kKeys = 16;  // of a node; two cache lines
   static constexpr int64_t kFanout = kKeys + 1;
-  static constexpr int64_t kLeafWords = 2 * kKeys;  // ends, then begins
-  static constexpr int kLevelsMax = 16;             // 17^16 leaves exceed any memory
+  static constexpr int64_t kLeafWords = 5 * kKeys / 2;  // ends, begins, and values half as wide
+  static constexpr int kLevelsMax = 16;                 // 17^16 leaves exceed any memory
 
   // What a search needs. inner[0] is the root; level l + 1 is one below; then come the leaves.
   struct Shape {
@@ -78,7 +84,11 @@ class FlatIndex {
   [[nodiscard]] const int64_t* leaf_of(int64_t i) const {
     return shape_.leaves + i / kKeys * kLeafWords;
   }
-  void fill_leaves(std::span<const pattern::Interval> intervals, int64_t* leaves);
+  [[nodiscard]] static const int32_t* values_of(const int64_t* leaf) {
+    return reinterpret_cast<const int32_t*>(leaf + 2 * kKeys);
+  }
+  void fill_leaves(std::span<const pattern::Interval> intervals, std::span<const int32_t> values,
+                   int64_t* leaves);
   void fill_inner(const std::vector<int64_t>& level_nodes, int64_t* words);
 
   std::shared_ptr<int64_t> words_;  // shared by copies, which is safe as it never changes

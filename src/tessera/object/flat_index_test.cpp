@@ -55,7 +55,7 @@ TEST(FlatIndex, EmptyMeetsNothing) {
 TEST(FlatIndex, EndsOfTheNumberLine) {
   const std::vector<Interval> whole = {{INT64_MIN, -1}, {-1, INT64_MAX}};
   for (const Instructions instructions : kAllInstructions) {
-    const FlatIndex index(whole, instructions);
+    const FlatIndex index(whole, {}, instructions);
     EXPECT_EQ(index.first_meeting(INT64_MIN), 0);
     EXPECT_EQ(index.first_meeting(-2), 0);
     EXPECT_EQ(index.first_meeting(-1), 1);
@@ -88,7 +88,7 @@ TEST(FlatIndexModel, AgreesWithScan) {
   for (const int64_t size : {1, 2, 15, 16, 17, 31, 32, 33, 271, 272, 273, 289, 300}) {
     const auto intervals = random_intervals(random, size, size % 2 == 0 ? 2 : 0);
     for (const Instructions instructions : kAllInstructions) {
-      const FlatIndex index(intervals, instructions);
+      const FlatIndex index(intervals, {}, instructions);
       for (int64_t a = intervals.front().begin - 2; a <= intervals.back().end + 2; ++a) {
         for (const int64_t width : {1, 2, 7, 40, 200}) {
           ASSERT_EQ(index.meeting(a, a + width), meeting_by_scan(intervals, a, a + width))
@@ -106,7 +106,7 @@ TEST(FlatIndexModel, DeepTreesAgreeWithBinarySearch) {
   for (const int64_t size : {4623, 4624, 4625, 78608, 78609, 100'003}) {
     const auto intervals = random_intervals(random, size, 3);
     for (const Instructions instructions : kAllInstructions) {
-      const FlatIndex index(intervals, instructions);
+      const FlatIndex index(intervals, {}, instructions);
       std::uniform_int_distribution<int64_t> any(intervals.front().begin - 5,
                                                  intervals.back().end + 5);
       for (int i = 0; i < 5000; ++i) {
@@ -120,10 +120,26 @@ TEST(FlatIndexModel, DeepTreesAgreeWithBinarySearch) {
   }
 }
 
+TEST(FlatIndex, RemembersItsValues) {
+  std::mt19937_64 random(test_seed());
+  const auto intervals = random_intervals(random, 70'000, 2);
+  std::vector<int32_t> values;
+  for (size_t i = 0; i < intervals.size(); ++i) values.push_back(static_cast<int32_t>(random()));
+  const FlatIndex index(intervals, values);
+  const FlatIndex plain(intervals);
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    ASSERT_EQ(index.value(at), values[i]);
+    ASSERT_EQ(index[at], intervals[i]);
+    ASSERT_EQ(plain.value(at), 0);
+  }
+}
+
 TEST(FlatIndex, StaysSmall) {
   std::mt19937_64 random(test_seed());
   const FlatIndex index(random_intervals(random, 100'000, 2));
-  EXPECT_LE(index.memory_bytes(), 100'000 * 17);
+  const int64_t payload = 2 * sizeof(int64_t) + sizeof(int32_t);
+  EXPECT_LE(index.memory_bytes(), 100'000 * (payload + 1));
 }
 
 TEST(FlatIndexDeathTest, RefusesOverlapAndDisorder) {

@@ -10,6 +10,7 @@ using pattern::Line;
 
 ObjectIndex::ObjectIndex(const ObjectSet& set) {
   std::vector<Interval> intervals;
+  std::vector<SharersId> values;
   const Line& line = set.line();
   const int64_t parts = line.shape().is_sequence() ? line.part_count() : (line.empty() ? 0 : 1);
   for (int64_t i = 0; i < parts; ++i) {
@@ -17,14 +18,14 @@ ObjectIndex::ObjectIndex(const ObjectSet& set) {
     if (part.shape().is_run()) {
       const auto sharers = static_cast<SharersId>(part.at()[1] - part.at()[0]);
       if (sharers == kNobody) continue;
-      sharers_.push_back(sharers);
+      values.push_back(sharers);
     } else {
       stretches_.push_back(part);
-      sharers_.push_back(-base::exact_cast<SharersId>(stretches_.size()));
+      values.push_back(-base::exact_cast<SharersId>(stretches_.size()));
     }
     intervals.push_back(part.span());
   }
-  entries_ = FlatIndex(intervals);
+  entries_ = FlatIndex(intervals, values);
 }
 
 std::vector<Object> ObjectIndex::expand(SharersId stretch, Interval bytes) const {
@@ -44,7 +45,6 @@ std::vector<Object> ObjectIndex::expand(SharersId stretch, Interval bytes) const
 
 int64_t ObjectIndex::memory_bytes() const {
   int64_t bytes = entries_.memory_bytes();
-  bytes += static_cast<int64_t>(sharers_.capacity() * sizeof(SharersId));
   for (const Line& line : stretches_) bytes += line.memory_bytes();
   return bytes;
 }

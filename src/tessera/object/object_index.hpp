@@ -25,7 +25,7 @@ class ObjectIndex {
   void for_each_meeting(pattern::Interval bytes, Visit&& visit) const {
     for (int64_t i = bytes.empty() ? entries_.size() : entries_.first_meeting(bytes.begin);
          i < entries_.size() && entries_[i].begin < bytes.end; ++i) {
-      const SharersId sharers = sharers_[static_cast<size_t>(i)];
+      const SharersId sharers = entries_.value(i);
       if (sharers >= 0) {
         visit(Object{entries_[i], sharers});
       } else {
@@ -40,8 +40,7 @@ class ObjectIndex {
   // The objects of regular stretch number -1 - `stretch` that meet `bytes`.
   [[nodiscard]] std::vector<Object> expand(SharersId stretch, pattern::Interval bytes) const;
 
-  FlatIndex entries_;
-  std::vector<SharersId> sharers_;  // of each entry; below zero, the number of a stretch
+  FlatIndex entries_;  // values are sharers or, below zero, the number of a stretch
   std::vector<pattern::Line> stretches_;
 };
 

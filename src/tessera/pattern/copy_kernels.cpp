@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -82,6 +83,10 @@ void run(const RunKernels& kernels, std::byte* out, const std::byte* in, const P
 }
 
 }  // namespace
+
+void move_by_library(std::byte* out, const std::byte* in, int64_t length) {
+  std::memcpy(out, in, static_cast<size_t>(length));
+}
 
 CopyMode mode_for(int64_t total_bytes) {
   static const int64_t streaming_min = streaming_bytes_min();

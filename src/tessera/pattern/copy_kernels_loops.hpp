@@ -92,6 +92,19 @@ void exact_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   }
 }
 
+// Runs of a few words, one word after the other. Slower than vectors in the cache; out of it the
+// memory sets the pace, and a loop that asks for no more than one line at a time leaves the
+// processor's own reading ahead undisturbed.
+template <class U, Sides S, int Words>
+void word_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const Steps<S> step(runs, Words * 8);
+  for (int64_t left = runs.count; left > 0; --left) {
+    for (int k = 0; k < Words; ++k) U::template move<8>(out + 8 * k, in + 8 * k);
+    out += step.out;
+    in += step.in;
+  }
+}
+
 // Runs of 8 bytes into a contiguous side, two to a store: the stores are what limits this loop.
 template <class U>
 void joined_gather(std::byte* out, const std::byte* in, const PairedRuns& runs) {
@@ -176,10 +189,10 @@ template <class U>
 // A line or more. The tail is exact: reading it as part of a whole vector may cross into a page
 // that nothing else needs, which costs more than the branches.
 template <class U>
-[[gnu::always_inline]] inline void move_long(std::byte* out, const std::byte* in, int64_t length) {
+inline void move_long(std::byte* out, const std::byte* in, int64_t length) {
   const int64_t begin = bytes_to_line(out);
   const int64_t end = begin + (length - begin) / kLineBytes * kLineBytes;
-  U::move_line(out, in);
+  if (begin != 0) U::move_line(out, in);
   if (loads_meet_stores(out, in, length)) {
     for (int64_t k = end; k > begin; k -= 64) U::move_line(out + k - 64, in + k - 64);
   } else {
@@ -192,7 +205,7 @@ template <class U>
     }
     for (; k < end; k += 64) U::move_line(out + k, in + k);
   }
-  move_tail<U>(out + end, in + end, length - end);
+  if (end != length) move_tail<U>(out + end, in + end, length - end);
 }
 
 // Any length.
@@ -213,11 +226,13 @@ void short_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   }
 }
 
+// Below a page the C library's copy is as good as any; from there on turning round pays.
 template <class U, Sides S>
 void long_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   const Steps<S> step(runs, runs.length);
+  const auto move = runs.length < kPageBytesMin ? move_by_library : move_long<U>;
   for (int64_t left = runs.count; left > 0; --left) {
-    move_long<U>(out, in, runs.length);
+    move(out, in, runs.length);
     out += step.out;
     in += step.in;
   }

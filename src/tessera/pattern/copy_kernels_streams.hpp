@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -182,9 +183,24 @@ void stream_gather_long(std::byte* out, const std::byte* in, const PairedRuns& r
   }
 }
 
+// The loop over words for runs of 1 to 4 of them that lie near each other; none for others.
+template <class U, Sides S>
+RunKernel near_words(const StridedRuns& runs) {
+  if (!are_near(runs) || runs.length > 32 || runs.length % 8 != 0) return nullptr;
+  constexpr RunKernel kKernels[] = {word_runs<U, S, 1>, word_runs<U, S, 2>, word_runs<U, S, 3>,
+                                    word_runs<U, S, 4>};
+  return kKernels[runs.length / 8 - 1];
+}
+
 template <class U>
 void stream_gather(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   StridedRuns batch = {runs.length, runs.count, runs.in_stride};
+  // Two and four words come whole from one line, which leaves nothing to collect.
+  if (const RunKernel words = near_words<U, Sides::kGather>(batch);
+      words != nullptr && std::has_single_bit(static_cast<uint64_t>(runs.length)) &&
+      runs.length > 8) {
+    return words(out, in, runs);
+  }
   if (runs.length > (are_near(batch) ? kCollectMax : kLineBytes)) {
     return stream_gather_long<U>(out, in, runs);
   }
@@ -214,9 +230,12 @@ template <class U>
 // Runs with too few whole lines: plain stores, but with the destination asked for in batches.
 template <class U, Sides S>
 void plain_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
+  const Steps<S> step(runs, runs.length);
+  if (const RunKernel words = near_words<U, S>({runs.length, runs.count, step.out})) {
+    return words(out, in, runs);
+  }
   const CopyTable& all = table<U>();
   const RunKernel move = (S == Sides::kScatter ? all.scatter : all.copy).cached(runs.length);
-  const Steps<S> step(runs, runs.length);
   PairedRuns batch = runs;
   for (int64_t left = runs.count; left > 0; left -= batch.count) {
     batch.count = std::min(left, std::max<int64_t>(1, kScatterBatchBytes / runs.length));

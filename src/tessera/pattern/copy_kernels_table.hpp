@@ -25,6 +25,10 @@ inline size_t length_class(int64_t length) {
              : static_cast<size_t>(std::bit_width(static_cast<uint64_t>(length - 1)));
 }
 
+// memcpy() as a call: where the compiler knows bounds of the length it puts slower code in its
+// place.
+void move_by_library(std::byte* out, const std::byte* in, int64_t length);
+
 using RunKernel = void (*)(std::byte* out, const std::byte* in, const PairedRuns& runs);
 using ListKernel = void (*)(std::byte* out, const std::byte* in, const RunList& list);
 

@@ -50,9 +50,11 @@ struct Stretch {
 
 // The shortest period that repeats often wins: longer ones are found on the next level, made of it.
 template <int D>
-Stretch best_stretch(const std::vector<Trace<D>>& parts, size_t first, size_t period_max) {
+Stretch best_stretch(const std::vector<Trace<D>>& parts, const std::vector<uint64_t>& hashes,
+                     size_t first, size_t period_max) {
   Stretch best;
   for (size_t period = 1; period <= period_max && first + 2 * period <= parts.size(); ++period) {
+    if (hashes[first + period] != hashes[first]) continue;
     const size_t times = repetitions(parts, first, period);
     if (!worthwhile(parts, first, period, times)) continue;
     if (times >= kOften) return {period, times};
@@ -65,9 +67,12 @@ template <int D>
 bool group_equal_parts(std::vector<Trace<D>>& parts) {
   std::vector<Trace<D>> grouped;
   const size_t period_max = longest_period(parts.size());
+  std::vector<uint64_t> hashes;  // apart, because most comparisons end with them
+  hashes.reserve(parts.size());
+  for (const Trace<D>& part : parts) hashes.push_back(part.shape().hash());
   bool changed = false;
   for (size_t i = 0; i < parts.size();) {
-    const Stretch stretch = best_stretch(parts, i, period_max);
+    const Stretch stretch = best_stretch(parts, hashes, i, period_max);
     if (stretch.times == 1) {
       grouped.push_back(std::move(parts[i++]));
       continue;
