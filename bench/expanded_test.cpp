@@ -7,8 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "bench/wall.hpp"
-
 namespace tessera::bench {
 namespace {
 
@@ -116,17 +114,6 @@ TEST(ExpandedModel, ObjectsAgreeWithBitmaps) {
     }
     ASSERT_EQ(found, sharers_of);
   }
-}
-
-TEST(Wall, HasThePapersSize) {
-  const Wall wall;
-  EXPECT_EQ(wall.width(), 16680);
-  EXPECT_EQ(wall.height(), 15150);
-  const auto last = tile_pattern(wall, 9, 9);
-  ASSERT_TRUE(last);
-  EXPECT_EQ(last->size(), 1920 * 1650 * 4);
-  EXPECT_EQ(last->runs(), 1650);
-  EXPECT_EQ(last->span().end, wall.size_bytes());
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "bench/expanded.hpp"
-#include "bench/wall.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/object/tile_wall.hpp"
 #include "tessera/pattern/cursor.hpp"
 #include "tessera/pattern/join.hpp"
 
@@ -181,13 +181,13 @@ void look_up_expanded(Lookup& lookup) {
 }
 
 base::Result<std::shared_ptr<Lookup>> make_lookup(int64_t stripe_bytes) {
-  const Wall wall;
+  const object::Wall& wall = object::kPaperWall;
   auto lookup = std::make_shared<Lookup>();
-  TESSERA_TRY(const Pattern tile, tile_pattern(wall, 4, 4));
+  const Pattern tile = object::reader_view(wall, 44).ascending();
   TESSERA_TRY(const Pattern buffer, Pattern::run(Point<1>{{0}}, tile.size()));
   TESSERA_TRY(lookup->view, pattern::join(tile, buffer));
   const int64_t period = kAllocations * stripe_bytes;
-  const int64_t count = base::ceil_div(wall.size_bytes(), period);
+  const int64_t count = base::ceil_div(wall.file_bytes(), period);
   TESSERA_TRY(const Join stripe, Join::run(Point<2>{{0, 0}}, stripe_bytes));
   TESSERA_TRY(lookup->map, pattern::repeat(stripe, count, Point<2>{{period, stripe_bytes}}));
   lookup->rows = expanded(tile);

@@ -6,20 +6,21 @@
 #include <memory>
 
 #include "bench/expanded.hpp"
-#include "bench/wall.hpp"
 #include "tessera/object/object_set.hpp"
+#include "tessera/object/tile_wall.hpp"
 #include "tessera/pattern/encode.hpp"
 
 namespace tessera::bench {
 
 namespace {
 
+constexpr int64_t kMiddleReader = 44;
 constexpr double kEncodedBytesMax = 128;
 constexpr double kBuildMsMax = 20;
 constexpr double kFamilyBytesMax = 1 << 20;
 
 base::Result<Case> make_encoded_size() {
-  TESSERA_TRY(const auto tile, tile_pattern(Wall{}, 4, 4));
+  const auto tile = object::reader_view(object::kPaperWall, kMiddleReader).ascending();
   const base::Bytes encoded = pattern::encode(tile);
   TESSERA_TRY(const auto decoded, pattern::decode<1>(encoded));
   if (decoded.at() != tile.at() || !pattern::same_shape(decoded.shape(), tile.shape())) {
@@ -43,11 +44,11 @@ struct Readers {
 };
 
 base::Result<std::shared_ptr<Readers>> make_readers(int64_t side) {
-  Wall wall;
-  wall.across = wall.down = side;
+  object::Wall wall = object::kPaperWall;
+  wall.columns = wall.rows = side;
   auto readers = std::make_shared<Readers>();
-  readers->range = {0, wall.size_bytes()};
-  TESSERA_TRY(readers->views, reader_views(wall));
+  readers->range = {0, wall.file_bytes()};
+  readers->views = object::reader_views(wall);
   for (const auto& view : readers->views) readers->lists.push_back(expanded(view.ascending()));
   return readers;
 }

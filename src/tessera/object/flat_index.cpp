@@ -119,9 +119,9 @@ std::shared_ptr<int64_t> allocate_huge(size_t bytes) {
 std::shared_ptr<int64_t> allocate_words(int64_t count) {
   const size_t bytes = bytes_of(count);
   if (bytes >= kHugePageBytes) return allocate_huge(bytes);
-  const std::align_val_t alignment{kNodeBytes};
-  return {static_cast<int64_t*>(::operator new(bytes, alignment)),
-          [alignment](int64_t* words) { ::operator delete(words, alignment); }};
+  constexpr std::align_val_t kAlignment{kNodeBytes};
+  return {static_cast<int64_t*>(::operator new(bytes, kAlignment)),
+          [](int64_t* words) { ::operator delete(words, kAlignment); }};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tessera/object/object_index.hpp"
+#include "tessera/object/tile_wall.hpp"
 #include "tessera/pattern/assembler.hpp"
 
 namespace tessera::object {
@@ -88,39 +89,24 @@ TEST(ObjectSet, Figure5OfPaper0) {
   EXPECT_EQ(conflicts[2], (Conflict{0, 3, 20, 1}));
 }
 
-// The 10 x 10 wall of paper 0: 1920 x 1650 tiles of 4-byte pixels that overlap by 280 x 150.
-std::vector<ByteSet> wall_readers() {
-  const int64_t width = (10 * 1920 - 9 * 280) * 4;
-  std::vector<ByteSet> readers;
-  for (int64_t row = 0; row < 10; ++row) {
-    for (int64_t column = 0; column < 10; ++column) {
-      readers.push_back(tile(row * 1500, 1650, column * 1640 * 4, 1920 * 4, width));
-    }
-  }
-  return readers;
-}
-
 TEST(ObjectSet, TheWallIsAFewHundredFamilies) {
-  const int64_t width = (10 * 1920 - 9 * 280) * 4;
-  const int64_t height = 10 * 1650 - 9 * 150;
-  const auto set = ObjectSet::of({0, width * height}, wall_readers());
+  const auto set = ObjectSet::of({0, kPaperWall.file_bytes()}, reader_views(kPaperWall));
   ASSERT_TRUE(set);
   const auto families = set->families();
   EXPECT_EQ(families.size(), 19U * 19U);
-  EXPECT_EQ(set->object_count(), 19 * height);
+  EXPECT_EQ(set->object_count(), 19 * kPaperWall.height());
   int64_t covered = 0;
   int64_t memory = 0;
   for (const Family& family : families) {
     covered += family.bytes.size();
     memory += family.bytes.ascending().memory_bytes();
   }
-  EXPECT_EQ(covered, width * height);
+  EXPECT_EQ(covered, kPaperWall.file_bytes());
   EXPECT_LT(memory + set->memory_bytes(), 1000000);
 }
 
 TEST(ObjectSet, DroppingEveryViewLeavesNothing) {
-  const int64_t width = (10 * 1920 - 9 * 280) * 4;
-  ObjectSet set = ObjectSet::of({0, width * 15150}, wall_readers()).value();
+  ObjectSet set = ObjectSet::of({0, kPaperWall.file_bytes()}, reader_views(kPaperWall)).value();
   for (Process p = 0; p < 100; ++p) ASSERT_TRUE(set.drop((p * 37) % 100));
   EXPECT_EQ(set.object_count(), 0);
   EXPECT_TRUE(set.line().shape().is_run());
