@@ -26,7 +26,8 @@ fuzz_one() {
     return 0
   fi
   tail -n 60 "$log"
-  echo "$target: FAILED; replay with: $build/bin/$target $build/findings/$target-..."
+  finding=$(ls -t "$build/findings/$target-"* 2>/dev/null | head -n 1)
+  echo "$target: FAILED; replay with: $build/bin/$target $finding"
   return 1
 }
 
