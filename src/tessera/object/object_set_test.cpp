@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <random>
 #include <set>
 
@@ -210,7 +210,7 @@ TEST(ObjectSetModel, BuildingAtOnceEqualsAddingOneByOne) {
 TEST(ObjectSet, ManyIrregularViewsTakeLessThanQuadraticTime) {
   Engine engine(seed());
   std::vector<ByteSet> views;
-  for (int view = 0; view < 200; ++view) {
+  for (int view = 0; view < 100; ++view) {
     std::vector<pattern::Run> runs;
     for (int64_t at = uniform(engine, 0, 99), i = 0; i < 500; ++i) {
       runs.push_back({at, uniform(engine, 1, 20)});
@@ -218,11 +218,11 @@ TEST(ObjectSet, ManyIrregularViewsTakeLessThanQuadraticTime) {
     }
     views.push_back(ByteSet::of_ascending(pattern::pattern_of_runs(runs).value()));
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of this process: others may be busy
   const auto set = ObjectSet::of({0, 2000000}, views);
   ASSERT_TRUE(set);
-  EXPECT_GT(set->object_count(), 50000);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_GT(set->object_count(), 25000);
+  EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);
 }
 
 void check_queries(const ObjectSet& set, const Model& model, Engine& engine) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <iterator>
 
 #include "tessera/pattern/line.hpp"
@@ -69,11 +69,11 @@ TEST(ByteSet, ManyPartsShareOneBudget) {
     const Pattern run = Pattern::run({{2000 - i}}, 1).value();
     parts.append(repeat(run, kMillion, {{100003 + 2 * i}}).value());
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of this process: others may be busy
   const auto refused = ByteSet::of(parts.finish().value(), {1 << 14, 1 << 18});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, base::Code::kTooComplex);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC);
 }
 
 TEST(ByteSet, ReversedIntervalsAndOverflowAreRefused) {
