@@ -99,7 +99,7 @@ template <class U, Sides S, int Words>
 void word_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   const Steps<S> step(runs, Words * 8);
   for (int64_t left = runs.count; left > 0; --left) {
-    for (int k = 0; k < Words; ++k) U::template move<8>(out + 8 * k, in + 8 * k);
+    for (int64_t k = 0; k < Words * 8; k += 8) U::template move<8>(out + k, in + k);
     out += step.out;
     in += step.in;
   }
