@@ -95,11 +95,11 @@ void exact_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
 // Runs of a few words, one word after the other. Slower than vectors in the cache; out of it the
 // memory sets the pace, and a loop that asks for no more than one line at a time leaves the
 // processor's own reading ahead undisturbed.
-template <class U, Sides S, int Words>
+template <class U, Sides S, int64_t Bytes>
 void word_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
-  const Steps<S> step(runs, Words * 8);
+  const Steps<S> step(runs, Bytes);
   for (int64_t left = runs.count; left > 0; --left) {
-    for (int64_t k = 0; k < Words * 8; k += 8) U::template move<8>(out + k, in + k);
+    for (int64_t k = 0; k < Bytes; k += 8) U::template move<8>(out + k, in + k);
     out += step.out;
     in += step.in;
   }

@@ -187,8 +187,8 @@ void stream_gather_long(std::byte* out, const std::byte* in, const PairedRuns& r
 template <class U, Sides S>
 RunKernel near_words(const StridedRuns& runs) {
   if (!are_near(runs) || runs.length > 32 || runs.length % 8 != 0) return nullptr;
-  constexpr RunKernel kKernels[] = {word_runs<U, S, 1>, word_runs<U, S, 2>, word_runs<U, S, 3>,
-                                    word_runs<U, S, 4>};
+  constexpr RunKernel kKernels[] = {word_runs<U, S, 8>, word_runs<U, S, 16>, word_runs<U, S, 24>,
+                                    word_runs<U, S, 32>};
   return kKernels[runs.length / 8 - 1];
 }
 
