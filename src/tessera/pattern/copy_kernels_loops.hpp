@@ -58,7 +58,7 @@ template <int N>
 // N bytes, a power of two.
 template <class U, int N>
 [[gnu::always_inline]] inline void move_power(std::byte* out, const std::byte* in) {
-  if constexpr (N <= kLineBytes) {
+  if constexpr (N <= 4 * kLineBytes) {
     U::template move<N>(out, in);
   } else {
     for (int k = 0; k < N; k += U::kStep) U::template move<U::kStep>(out + k, in + k);
@@ -226,11 +226,12 @@ void short_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   }
 }
 
-// Below a page the C library's copy is as good as any; from there on turning round pays.
+// The C library's copy is as good as any, but for a few pages, where turning round pays.
 template <class U, Sides S>
 void long_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   const Steps<S> step(runs, runs.length);
-  const auto move = runs.length < kPageBytesMin ? move_by_library : move_long<U>;
+  const bool turns = runs.length >= kPageBytesMin && runs.length < 4 * kPageBytesMin;
+  const auto move = turns ? move_long<U> : move_by_library;
   for (int64_t left = runs.count; left > 0; --left) {
     move(out, in, runs.length);
     out += step.out;
