@@ -1,0 +1,26 @@
+// Collective moves: all ranks execute theirs together.
+//
+// Every rank of the exchange calls with its own move (which may be empty) and the same direction.
+//   (C1) All ranks return the same verdict; each gets the count of its own bytes (V2). Whatever
+//        fails on one rank, the others return too.
+//   (C2) Which way is taken depends only on what all ranks have agreed on.
+//   (C3) The memory used is at most cb_buffer_size for each aggregator, and a constant.
+// Where ranks write the same byte, it ends up with the value of one of them.
+// Thread safety: as Exchange, one thread at a time for each rank.
+#pragma once
+
+#include "tessera/move/engine.hpp"
+#include "tessera/move/move.hpp"
+#include "tessera/port/exchange.hpp"
+#include "tessera/port/team.hpp"
+
+namespace tessera::move {
+
+// The ranks of one node, through windows of common memory.
+[[nodiscard]] Transfer execute_in_team(const Move& move, Context& context, port::Team& team);
+
+// Ranks of several nodes. node[r] is the node of rank r, the same on all ranks.
+[[nodiscard]] Transfer execute_across_nodes(const Move& move, Context& context,
+                                            port::Exchange& exchange, std::span<const int> node);
+
+}  // namespace tessera::move

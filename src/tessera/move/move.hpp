@@ -1,0 +1,49 @@
+// Moves: one process's part of an operation on a file, as data.
+//
+// A move pairs a pattern of the file with a pattern of memory, byte by byte in stream order. The
+// engines (independent.hpp, collective.hpp) execute it, each in its own way, with the same result.
+//   (V1) The file's pattern ascends, as every view does; the memory's may go anywhere, but names no
+//        byte twice in a read (MPI forbids it).
+//   (V2) What was moved is a prefix of the stream, and the count says how long it is, also after an
+//        error (D1 of disk.hpp). A read that ends early without an error met the end of the file.
+// Thread safety: a value; the memory belongs to whoever executes the move.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tessera/base/result.hpp"
+#include "tessera/pattern/trace.hpp"
+#include "tessera/port/disk.hpp"
+
+namespace tessera::move {
+
+using pattern::Interval;
+using pattern::Pattern;
+using port::Transfer;
+
+enum class Direction { kRead, kWrite };
+
+[[nodiscard]] const char* direction_name(Direction direction);
+
+struct Move {
+  Direction direction = Direction::kRead;
+  Pattern file;               // positions in the file
+  Pattern memory;             // offsets from `base`, as many bytes
+  std::byte* base = nullptr;  // not written through where the direction is kWrite
+
+  [[nodiscard]] int64_t size() const { return file.size(); }
+  // Whether the bytes lie in memory in one piece.
+  [[nodiscard]] bool memory_is_run() const { return memory.runs() <= 1; }
+  // The part at the given stream offsets. Cost: as Trace::clip, on both sides.
+  [[nodiscard]] Move clip(Interval stream) const;
+};
+
+// Copies the bytes of the move to or from a buffer that holds a piece of the file: byte p of the
+// file is at buffer[p - begin]. Requires that the buffer holds every position of the move. Patterns
+// that are irregular on both sides are copied through a small packed buffer, never joined.
+void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin);    // from memory
+void copy_from_buffer(const Move& move, const std::byte* buffer, int64_t begin);  // to memory
+
+}  // namespace tessera::move

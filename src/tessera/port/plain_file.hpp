@@ -1,0 +1,70 @@
+// PlainFile: a file of the machine's file systems, opened as a program asks for it.
+//
+// What Disk leaves out because no other store has it: permissions, creation modes, reservation of
+// space, range locks that other programs see, and lists of many small transfers in few system calls
+// (io_uring where the kernel has it, else preadv and pwritev; chosen at run time).
+// Thread safety: as File; range locks belong to the open file, not to the thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tessera/port/disk.hpp"
+
+namespace tessera::port {
+
+struct OpenMode {
+  bool read = true;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;  // with create: fails with EEXIST if it is there
+  mode_t permissions = 0666;  // of a new file, less the umask
+};
+
+enum class RangeLock { kShared, kExclusive, kUnlock };
+
+class PlainFile final : public File {
+ public:
+  [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open(const std::string& path,
+                                                                     const OpenMode& mode);
+  ~PlainFile() override;
+
+  [[nodiscard]] base::Result<void> truncate(int64_t size) override;
+  [[nodiscard]] base::Result<int64_t> size() override;
+  [[nodiscard]] base::Result<void> sync() override;
+
+  // Space for [0, size): writes there do not fail for want of it. Extends the file, never cuts it;
+  // contents are kept. On file systems that cannot reserve, zeros are written where there is a gap.
+  [[nodiscard]] base::Result<void> reserve(int64_t size);
+
+  // Waits for and takes, or gives back, a lock on [begin, end) that programs using fcntl locks see
+  // (an open-file-description lock: two opens of one process exclude each other too). Fails with
+  // EOPNOTSUPP or ENOLCK where the file system has none.
+  [[nodiscard]] base::Result<void> lock_range(int64_t begin, int64_t end, RangeLock lock);
+
+  // Which file this is, whatever name it was opened by.
+  struct Identity {
+    uint64_t device = 0;
+    uint64_t node = 0;
+    friend bool operator==(const Identity&, const Identity&) = default;
+  };
+  [[nodiscard]] base::Result<Identity> identity() const;
+
+  // Whether the file lies on a file system of this machine (ext4, xfs, btrfs, tmpfs), where other
+  // machines do not write and a mapping is coherent.
+  [[nodiscard]] bool is_local() const;
+
+  [[nodiscard]] int descriptor() const;
+
+ protected:
+  Attempt read_some(int64_t offset, std::span<const iovec> memory) override;
+  Attempt write_some(int64_t offset, std::span<const iovec> memory) override;
+
+ private:
+  // (the implementer completes this)
+};
+
+}  // namespace tessera::port
