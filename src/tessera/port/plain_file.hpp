@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "tessera/port/descriptor.hpp"
 #include "tessera/port/disk.hpp"
 
 namespace tessera::port {
@@ -20,7 +21,7 @@ struct OpenMode {
   bool read = true;
   bool write = false;
   bool create = false;
-  bool exclusive = false;  // with create: fails with EEXIST if it is there
+  bool exclusive = false;     // with create: fails with EEXIST if it is there
   mode_t permissions = 0666;  // of a new file, less the umask
 };
 
@@ -28,6 +29,7 @@ enum class RangeLock { kShared, kExclusive, kUnlock };
 
 class PlainFile final : public File {
  public:
+  // Requires that the mode reads or writes. The descriptor is not inherited by other programs.
   [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open(const std::string& path,
                                                                      const OpenMode& mode);
   ~PlainFile() override;
@@ -37,12 +39,15 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<void> sync() override;
 
   // Space for [0, size): writes there do not fail for want of it. Extends the file, never cuts it;
-  // contents are kept. On file systems that cannot reserve, zeros are written where there is a gap.
+  // contents are kept. On file systems that cannot reserve, zeros are written behind the end, and
+  // holes before it stay holes. After a failure the file may have grown. Requires size >= 0.
   [[nodiscard]] base::Result<void> reserve(int64_t size);
 
   // Waits for and takes, or gives back, a lock on [begin, end) that programs using fcntl locks see
   // (an open-file-description lock: two opens of one process exclude each other too). Fails with
-  // EOPNOTSUPP or ENOLCK where the file system has none.
+  // EOPNOTSUPP or ENOLCK where the file system has none, with EBADF for a shared lock of a file
+  // that is not open for reading or an exclusive one of a file that is not open for writing.
+  // Requires 0 <= begin < end.
   [[nodiscard]] base::Result<void> lock_range(int64_t begin, int64_t end, RangeLock lock);
 
   // Which file this is, whatever name it was opened by.
@@ -54,17 +59,23 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<Identity> identity() const;
 
   // Whether the file lies on a file system of this machine (ext4, xfs, btrfs, tmpfs), where other
-  // machines do not write and a mapping is coherent.
+  // machines do not write and a mapping is coherent. One system call.
   [[nodiscard]] bool is_local() const;
 
-  [[nodiscard]] int descriptor() const;
+  [[nodiscard]] int descriptor() const { return descriptor_.number(); }
 
  protected:
   Attempt read_some(int64_t offset, std::span<const iovec> memory) override;
   Attempt write_some(int64_t offset, std::span<const iovec> memory) override;
 
  private:
-  // (the implementer completes this)
+  PlainFile(std::string path, Descriptor descriptor);
+
+  const Descriptor descriptor_;
 };
+
+// What reserve() does on a file system that cannot reserve: writes zeros from the end of the file
+// to `size`. Nothing is read and written back, which could undo the writes of others.
+[[nodiscard]] base::Result<void> extend_with_zeros(File& file, int64_t size);
 
 }  // namespace tessera::port

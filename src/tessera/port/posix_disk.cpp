@@ -10,88 +10,33 @@
 #include <cstdio>
 #include <string_view>
 
-#include "tessera/base/checked.hpp"
 #include "tessera/port/descriptor.hpp"
+#include "tessera/port/plain_file.hpp"
+#include "tessera/port/system_call.hpp"
 
 namespace tessera::port {
 
 namespace {
 
-// Repeats a system call that answers -1 and EINTR.
-template <typename Call>
-auto uninterrupted(Call call) {
-  for (;;) {
-    const auto answer = call();
-    if (answer != -1 || errno != EINTR) return answer;
-  }
-}
-
-base::Result<void> check(int answer, const std::string& what) {
-  if (answer == -1) return base::fail_errno(errno, what);
-  return {};
-}
-
-class PosixFile final : public File {
- public:
-  PosixFile(std::string path, Descriptor descriptor)
-      : File(std::move(path)), descriptor_(std::move(descriptor)) {}
-
-  base::Result<void> truncate(int64_t size) override {
-    TESSERA_ASSERT(size >= 0);
-    return check(uninterrupted([&] { return ::ftruncate(descriptor_.number(), size); }),
-                 "set the size of " + path() + " to " + std::to_string(size));
-  }
-
-  base::Result<int64_t> size() override {
-    struct stat status {};
-    TESSERA_TRY_VOID(check(::fstat(descriptor_.number(), &status), "get the size of " + path()));
-    return int64_t{status.st_size};
-  }
-
-  base::Result<void> sync() override {
-    // Not repeated on EINTR: whatever the reason, a sync that failed has promised nothing (D3).
-    return check(::fsync(descriptor_.number()), "sync " + path());
-  }
-
- protected:
-  Attempt read_some(int64_t offset, std::span<const iovec> memory) override {
-    return answered(::preadv(descriptor_.number(), memory.data(),
-                             base::exact_cast<int>(memory.size()), offset));
-  }
-
-  Attempt write_some(int64_t offset, std::span<const iovec> memory) override {
-    return answered(::pwritev(descriptor_.number(), memory.data(),
-                              base::exact_cast<int>(memory.size()), offset));
-  }
-
- private:
-  static Attempt answered(ssize_t answer) {
-    if (answer < 0) return {0, errno};
-    return {answer, 0};
-  }
-
-  const Descriptor descriptor_;
-};
-
-base::Result<std::unique_ptr<File>> open_file(const std::string& path, int flags,
-                                              const char* what) {
-  const int number = uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); });
-  if (number < 0) return base::fail_errno(errno, what + path);
-  return std::unique_ptr<File>(std::make_unique<PosixFile>(path, Descriptor(number)));
-}
-
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
+base::Result<std::unique_ptr<File>> open_file(const std::string& path, const OpenMode& mode) {
+  TESSERA_TRY(auto file, PlainFile::open(path, mode));
+  return std::unique_ptr<File>(std::move(file));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<File>> PosixDisk::open(const std::string& path, Access access) {
-  return open_file(path, access == Access::kRead ? O_RDONLY : O_RDWR, "open ");
+  return open_file(path, {.read = true, .write = access == Access::kReadWrite});
 }
 
 base::Result<std::unique_ptr<File>> PosixDisk::create(const std::string& path) {
-  return open_file(path, O_RDWR | O_CREAT | O_EXCL, "create ");
+  constexpr OpenMode kNew = {
+      .read = true, .write = true, .create = true, .exclusive = true, .permissions = 0600};
+  return open_file(path, kNew);
 }
 
 base::Result<void> PosixDisk::remove(const std::string& path) {
