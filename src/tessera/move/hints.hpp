@@ -5,15 +5,17 @@
 //
 //   default < file named by ROMIO_HINTS < TESSERA_HINTS < TESSERA_<NAME> < MPI_Info
 //
-// MPI says that a hint which is unknown or makes no sense is ignored; so are they here, and
-// `ignored` tells which. A variable of ours that makes no sense is an error, since nobody else would
-// tell its user. docs/hints.md is generated from the table.
-// Thread safety: immutable after parse().
+// TESSERA_HINTS is "key=value;key=value"; TESSERA_<NAME> is there for each hint tessera_<name>. MPI
+// says that a hint which is unknown or makes no sense is ignored; so are they here, and ignored()
+// tells which. A variable of ours that makes no sense is an error, since nobody else would tell its
+// user. docs/hints.md is generated from the table.
+// Thread safety: immutable after parse() and show().
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,15 +28,16 @@ namespace tessera::move {
 [[nodiscard]] std::span<const base::Option> hint_table();
 // Whether a name is in the table.
 [[nodiscard]] bool is_hint(std::string_view name);
-// Fails with kInvalid and a sentence unless the value suits the hint. Requires is_hint(name).
+// Fails with kInvalid and a sentence unless the value suits the hint. Requires is_hint(name). Words
+// may be written in capitals, sizes with a suffix K, M or G.
 [[nodiscard]] base::Result<void> check_hint(std::string_view name, std::string_view value);
 // docs/hints.md: the table with its introduction.
 [[nodiscard]] std::string hints_markdown();
 
 struct HintSources {
-  std::string romio_file_text;        // contents of the file that ROMIO_HINTS names: "key value"
-  base::GetEnvironment environment;   // may be empty
-  std::vector<base::KeyValue> info;   // what the program gave
+  std::string romio_file_text;       // contents of the file that ROMIO_HINTS names: "key value"
+  base::GetEnvironment environment;  // may be empty
+  std::vector<base::KeyValue> info;  // what the program gave
 };
 
 enum class Toggle { kEnable, kDisable, kAutomatic };
@@ -49,7 +52,8 @@ class Hints {
   [[nodiscard]] static base::Result<Hints> parse(const HintSources& sources);
 
   int64_t cb_buffer_size = 0;
-  int64_t cb_nodes = 0;  // aggregators; 0: as many as suit
+  int64_t cb_nodes = 0;     // aggregators; 0: as many as suit
+  int64_t cb_per_node = 0;  // aggregators on one node at most, from cb_config_list; 0: any number
   Toggle cb_read = Toggle::kAutomatic;
   Toggle cb_write = Toggle::kAutomatic;
   Toggle ds_read = Toggle::kAutomatic;
@@ -60,15 +64,38 @@ class Hints {
   EngineHint engine = EngineHint::kAutomatic;
   CollectiveHint collective = CollectiveHint::kAutomatic;
   bool durable_close = false;
+  Toggle uring = Toggle::kAutomatic;
 
-  // Every hint with its effective value as text, in table order: what MPI_File_get_info answers.
+  // The hints with their effective values as text, in table order: what MPI_File_get_info answers.
+  // Sizes are plain numbers of bytes, as readers of these values expect. Numbers where 0 means that
+  // nothing was said (cb_nodes, striping_*) are left out while they are 0.
   [[nodiscard]] const std::vector<base::KeyValue>& effective() const { return effective_; }
+  // Makes effective() tell what a hint came to, for example cb_nodes once the ranks are known.
+  // Requires is_hint(name).
+  void show(std::string_view name, std::string text);
   // What was given and not taken: "key=value: reason".
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
+  struct Value {
+    std::string text;
+    int64_t number = 0;
+  };
+
+  static base::Result<Value> parse_value(const base::Option& option, std::string_view text);
+
+  base::Result<void> set(std::string_view name, std::string_view text);
+  void set_or_ignore(std::string_view name, std::string_view text);
+  void set_from_romio(std::string_view text);
+  base::Result<void> set_from_list(std::string_view text);
+  base::Result<void> set_from_variables(const base::GetEnvironment& environment);
+  void settle();
+
+  std::vector<Value> values_;  // in table order
   std::vector<base::KeyValue> effective_;
   std::vector<std::string> ignored_;
+
+  friend base::Result<void> check_hint(std::string_view name, std::string_view value);
 };
 
 }  // namespace tessera::move

@@ -1,0 +1,150 @@
+#include "tessera/move/hints.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tessera::move {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+base::GetEnvironment environment_of(const Variables& variables) {
+  return [variables](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+}
+
+std::string effective(const Hints& hints, std::string_view name) {
+  for (const auto& [key, value] : hints.effective()) {
+    if (key == name) return value;
+  }
+  return "(left out)";
+}
+
+TEST(Hints, DefaultsAreRomios) {
+  const Hints hints;
+  EXPECT_EQ(hints.cb_buffer_size, 16 << 20);
+  EXPECT_EQ(hints.cb_nodes, 0);
+  EXPECT_EQ(hints.cb_per_node, 1);
+  EXPECT_EQ(hints.ind_rd_buffer_size, 4 << 20);
+  EXPECT_EQ(hints.ind_wr_buffer_size, 512 << 10);
+  EXPECT_EQ(hints.cb_write, Toggle::kAutomatic);
+  EXPECT_EQ(hints.ds_write, Toggle::kAutomatic);
+  EXPECT_FALSE(hints.no_indep_rw);
+  EXPECT_FALSE(hints.durable_close);
+  EXPECT_EQ(hints.engine, EngineHint::kAutomatic);
+  EXPECT_EQ(hints.collective, CollectiveHint::kAutomatic);
+  EXPECT_EQ(hints.uring, Toggle::kAutomatic);
+  EXPECT_TRUE(hints.ignored().empty());
+}
+
+TEST(Hints, EffectiveSizesArePlainNumbers) {
+  const Hints hints = Hints::parse({"", {}, {{"ind_rd_buffer_size", "2M"}}}).value();
+  EXPECT_EQ(effective(hints, "cb_buffer_size"), "16777216");
+  EXPECT_EQ(effective(hints, "ind_rd_buffer_size"), "2097152");
+  EXPECT_EQ(effective(hints, "ind_wr_buffer_size"), "524288");
+  EXPECT_EQ(effective(hints, "cb_config_list"), "*:1");
+  EXPECT_EQ(effective(hints, "romio_no_indep_rw"), "false");
+}
+
+TEST(Hints, NumbersThatSayNothingAreLeftOutUntilShown) {
+  Hints hints;
+  EXPECT_EQ(effective(hints, "cb_nodes"), "(left out)");
+  EXPECT_EQ(effective(hints, "striping_unit"), "(left out)");
+  hints.show("cb_nodes", "3");
+  EXPECT_EQ(effective(hints, "cb_nodes"), "3");
+  EXPECT_EQ(hints.effective()[1].first, "cb_nodes");
+  hints.show("cb_nodes", "4");
+  EXPECT_EQ(effective(hints, "cb_nodes"), "4");
+  const size_t shown = hints.effective().size();
+  hints.show("tessera_uring", "off");
+  EXPECT_EQ(effective(hints, "tessera_uring"), "off");
+  EXPECT_EQ(hints.effective().size(), shown);
+}
+
+TEST(Hints, StrongerSourcesWin) {
+  HintSources sources;
+  sources.romio_file_text =
+      "# site\n\ncb_nodes 2\nromio_cb_write\tENABLE\ncb_buffer_size 1048576\ntessera_engine list\n";
+  sources.environment = environment_of(
+      {{"TESSERA_HINTS", "cb_buffer_size=2M; romio_ds_write = Disable ;tessera_engine=sieve"},
+       {"TESSERA_ENGINE", "direct"},
+       {"TESSERA_DURABLE", "close"}});
+  sources.info = {{"romio_ds_write", "enable"}, {"tessera_uring", "off"}};
+  const Hints hints = Hints::parse(sources).value();
+  EXPECT_EQ(hints.cb_nodes, 2);
+  EXPECT_EQ(hints.cb_write, Toggle::kEnable);
+  EXPECT_EQ(effective(hints, "romio_cb_write"), "enable");
+  EXPECT_EQ(hints.cb_buffer_size, 2 << 20);
+  EXPECT_EQ(hints.ds_write, Toggle::kEnable);
+  EXPECT_EQ(hints.engine, EngineHint::kDirect);
+  EXPECT_TRUE(hints.durable_close);
+  EXPECT_EQ(hints.uring, Toggle::kDisable);
+  EXPECT_TRUE(hints.ignored().empty());
+}
+
+TEST(Hints, InfoThatMakesNoSenseIsIgnoredAndTold) {
+  HintSources sources;
+  sources.romio_file_text = "panfs_layout 3\ncb_nodes many\n";
+  sources.info = {{"access_style", "write_once"}, {"cb_buffer_size", "-1"}, {"cb_nodes", "7"}};
+  const Hints hints = Hints::parse(sources).value();
+  EXPECT_EQ(hints.cb_nodes, 7);
+  EXPECT_EQ(hints.cb_buffer_size, 16 << 20);
+  ASSERT_EQ(hints.ignored().size(), 4U);
+  EXPECT_EQ(hints.ignored()[0], "panfs_layout=3: unknown hint \"panfs_layout\"");
+  EXPECT_NE(hints.ignored()[1].find("allowed is an integer"), std::string::npos);
+  EXPECT_EQ(hints.ignored()[3].find("cb_buffer_size=-1: "), 0U);
+}
+
+TEST(Hints, OurVariablesMustMakeSense) {
+  const auto error_with = [](const Variables& variables) {
+    const auto hints = Hints::parse({"", environment_of(variables), {}});
+    if (hints) return std::string("parsed");
+    EXPECT_EQ(hints.error().code, base::Code::kInvalid);
+    return hints.error().context;
+  };
+  EXPECT_EQ(error_with({{"TESSERA_ENGINE", "fast"}}),
+            "environment variable TESSERA_ENGINE: key \"tessera_engine\" has the value \"fast\"; "
+            "allowed is automatic, direct, list, sieve or mapped");
+  EXPECT_EQ(error_with({{"TESSERA_HINTS", "cb_nodse=1"}}),
+            "environment variable TESSERA_HINTS: unknown hint \"cb_nodse\"");
+  EXPECT_EQ(error_with({{"TESSERA_HINTS", "cb_nodes"}}),
+            "environment variable TESSERA_HINTS: \"cb_nodes\" is not key=value");
+  EXPECT_EQ(error_with({{"TESSERA_HINTS", ""}, {"TESSERA_CB_NODES", "x"}}), "parsed");
+}
+
+TEST(Hints, ConfigurationListsLimitAggregatorsPerNode) {
+  const auto per_node = [](const std::string& list) {
+    return Hints::parse({"", {}, {{"cb_config_list", list}}}).value().cb_per_node;
+  };
+  EXPECT_EQ(per_node("*:1"), 1);
+  EXPECT_EQ(per_node("*:*"), 0);
+  EXPECT_EQ(per_node("a:2, b:5,c"), 5);
+  EXPECT_EQ(per_node("a:2,b:*"), 0);
+  EXPECT_EQ(per_node("a"), 1);
+  for (const char* wrong : {"", ":3", "a:x", "a:2,,b:1", "a:-1"}) {
+    EXPECT_FALSE(check_hint("cb_config_list", wrong)) << wrong;
+  }
+}
+
+TEST(Hints, EveryHintChecksItsValues) {
+  for (const base::Option& option : hint_table()) {
+    EXPECT_TRUE(is_hint(option.name));
+    EXPECT_TRUE(check_hint(option.name, option.default_text)) << option.name;
+    EXPECT_FALSE(check_hint(option.name, "::")) << option.name;
+  }
+  EXPECT_FALSE(is_hint("tessera"));
+  EXPECT_TRUE(check_hint("romio_ds_read", "DISABLE"));
+}
+
+TEST(Hints, TheDocumentListsEveryHint) {
+  const std::string text = hints_markdown();
+  for (const base::Option& option : hint_table()) {
+    EXPECT_NE(text.find("| `" + std::string(option.name) + "` |"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::move
