@@ -35,14 +35,14 @@ struct Choice {
 // Costs of the file system at hand, in nanoseconds; a cost model's only numbers. The defaults were
 // measured on a local file system with a warm cache (docs/decisions says how).
 struct Costs {
-  double request_ns = 900;        // one small transfer by itself
-  double listed_ns = 500;         // one small transfer in a list
-  double read_byte_ns = 0.10;     // a byte of a large read
-  double write_byte_ns = 0.20;    // a byte of a large write
-  double copy_byte_ns = 0.08;     // a byte copied in memory, in long runs
-  double copy_run_ns = 2.0;       // a run copied in memory
-  double lock_ns = 2000;          // taking and giving back a range lock
-  double rendezvous_ns = 15000;   // a barrier among the ranks of a node, for each rank over one core
+  double request_ns = 900;       // one small transfer by itself
+  double listed_ns = 500;        // one small transfer in a list
+  double read_byte_ns = 0.10;    // a byte of a large read
+  double write_byte_ns = 0.20;   // a byte of a large write
+  double copy_byte_ns = 0.08;    // a byte copied in memory, in long runs
+  double copy_run_ns = 2.0;      // a run copied in memory
+  double lock_ns = 2000;         // taking and giving back a range lock
+  double rendezvous_ns = 15000;  // a barrier among the ranks of a node, for each rank over one core
 };
 
 // Where the time of an operation went; for reports.
@@ -59,8 +59,8 @@ struct Context {
   lock::Locks& locks;
   const Hints& hints;
   const Costs& costs;
-  Phases phases;           // added to
-  Choice choice;           // filled in
+  Phases phases;  // added to
+  Choice choice;  // filled in
 };
 
 }  // namespace tessera::move

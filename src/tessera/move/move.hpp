@@ -43,7 +43,7 @@ struct Move {
 // Copies the bytes of the move to or from a buffer that holds a piece of the file: byte p of the
 // file is at buffer[p - begin]. Requires that the buffer holds every position of the move. Patterns
 // that are irregular on both sides are copied through a small packed buffer, never joined.
-void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin);    // from memory
+void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin);          // from memory
 void copy_from_buffer(const Move& move, const std::byte* buffer, int64_t begin);  // to memory
 
 }  // namespace tessera::move

@@ -1,0 +1,23 @@
+#include "tessera/move/engine.hpp"
+
+namespace tessera::move {
+
+const char* engine_name(Engine engine) {
+  switch (engine) {
+    case Engine::kDirect:
+      return "direct";
+    case Engine::kList:
+      return "list";
+    case Engine::kSieve:
+      return "sieve";
+    case Engine::kMapped:
+      return "mapped";
+    case Engine::kWindow:
+      return "window";
+    case Engine::kTwoPhase:
+      return "two-phase";
+  }
+  return "unknown";
+}
+
+}  // namespace tessera::move

@@ -1,0 +1,93 @@
+#include "tessera/move/move.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+#include "tessera/pattern/copy.hpp"
+#include "tessera/pattern/join.hpp"
+
+namespace tessera::move {
+
+namespace {
+
+// The packed buffer between two irregular patterns: small enough to stay in a core's cache.
+constexpr int64_t kStagingBytes = int64_t{256} << 10;
+// A join is tried where both patterns are told in a few words and the copy is worth the attempt,
+// which gives up after a few microseconds.
+constexpr int64_t kJoinWeightMax = 16;
+constexpr int64_t kJoinBytesMin = int64_t{16} << 10;
+constexpr pattern::Budget kJoinBudget = {.steps = 32, .max_runs = 0};
+
+// The file's pattern, seen from the buffer.
+Pattern in_buffer(const Move& move, int64_t begin) {
+  TESSERA_ASSERT(move.file.size() == move.memory.size());
+  TESSERA_ASSERT(move.file.span().begin >= begin);
+  return move.file.shifted({{-begin}}).value();
+}
+
+// Copies from one pattern to another of the same size.
+struct Copy {
+  std::byte* to;
+  const Pattern& to_pattern;
+  const std::byte* from;
+  const Pattern& from_pattern;
+
+  [[nodiscard]] bool joined() const;
+  void staged() const;
+  void run() const;
+};
+
+bool Copy::joined() const {
+  if (to_pattern.size() < kJoinBytesMin) return false;
+  if (to_pattern.shape().weight() + from_pattern.shape().weight() > kJoinWeightMax) return false;
+  const auto pairs = pattern::join(from_pattern, to_pattern, kJoinBudget);
+  if (!pairs) return false;
+  pattern::copy_pairs(to, from, *pairs);
+  return true;
+}
+
+void Copy::staged() const {
+  const int64_t size = to_pattern.size();
+  const int64_t piece = std::min(size, kStagingBytes);
+  const auto packed = std::make_unique_for_overwrite<std::byte[]>(base::exact_cast<size_t>(piece));
+  for (int64_t at = 0; at < size; at += piece) {
+    const Interval stream = {at, std::min(at + piece, size)};
+    pattern::gather(packed.get(), from, from_pattern.clip(stream));
+    pattern::scatter(to, packed.get(), to_pattern.clip(stream));
+  }
+}
+
+void Copy::run() const {
+  if (to_pattern.empty()) return;
+  if (from_pattern.runs() == 1) {
+    pattern::scatter(to, from + from_pattern.at()[0], to_pattern);
+  } else if (to_pattern.runs() == 1) {
+    pattern::gather(to + to_pattern.at()[0], from, from_pattern);
+  } else if (!joined()) {
+    staged();
+  }
+}
+
+}  // namespace
+
+const char* direction_name(Direction direction) {
+  return direction == Direction::kRead ? "read" : "write";
+}
+
+Move Move::clip(Interval stream) const {
+  return {direction, file.clip(stream), memory.clip(stream), base};
+}
+
+void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin) {
+  const Pattern file = in_buffer(move, begin);
+  Copy{buffer, file, move.base, move.memory}.run();
+}
+
+void copy_from_buffer(const Move& move, const std::byte* buffer, int64_t begin) {
+  const Pattern file = in_buffer(move, begin);
+  Copy{move.base, move.memory, buffer, file}.run();
+}
+
+}  // namespace tessera::move
