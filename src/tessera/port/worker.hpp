@@ -2,6 +2,9 @@
 //
 // Nonblocking operations run here while the program computes. The thread starts with the first job
 // and is joined when the worker goes, after the jobs that are queued. It takes no signals.
+// Where no thread can be had, submit() runs the job itself. So it does in a child of fork(), which
+// has no copy of the thread: the jobs that its parent had queued never finish there, and the worker
+// goes without waiting for them.
 // Thread safety: submit() and Job from any thread.
 #pragma once
 
@@ -29,6 +32,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  // Requires work that throws nothing. Once the job is done, `work` and what it captured are gone.
   std::shared_ptr<Job> submit(std::function<void()> work);
 
  private:
