@@ -12,17 +12,24 @@
 #include <memory>
 
 #include "tessera/base/result.hpp"
+#include "tessera/mpiio/elements.hpp"
 #include "tessera/pattern/datatype.hpp"
 
 namespace tessera::mpiio {
 
 // How the bytes of a type look where they are: in memory or native files, or in external32 files.
+// Types whose basic elements have equal sizes in both have equal layouts, with the bounds of the
+// running MPI. Others (those with an MPI_LONG, MPI_UNSIGNED_LONG or MPI_WCHAR inside) are put
+// together anew: positions counted in elements follow the sizes in the file, displacements in bytes
+// stay as the program gave them, and bounds are those of the standard with no alignment.
 enum class Representation { kNative, kExternal32 };
 
 struct Type {
   pattern::Datatype layout;
-  // The only basic type inside, where there is just one kind of it; else 0. For status counts.
+  // The size in memory of each basic element inside if all have the same, else 0. For counts.
   int64_t basic_size = 0;
+  // All basic elements, in the order of the layout's bytes.
+  ElementsPtr elements;
 };
 
 // Fails with kInvalid for MPI_DATATYPE_NULL and types whose bytes leave the bounds of patterns,
