@@ -8,7 +8,8 @@
 
 namespace tessera::move {
 
-// The engine that costs least for this move, among those the hints allow.
+// The engine that costs least for this move, among those the hints allow. Cost: O(1); a bounded
+// number of runs is looked at.
 [[nodiscard]] Choice choose_independent(const Move& move, const Hints& hints, const Costs& costs);
 
 // Executes the move and says in context.choice how. A write that reads first does so under an
@@ -16,9 +17,14 @@ namespace tessera::move {
 // read (opened for writing only) the list engine writes instead.
 [[nodiscard]] Transfer execute_independent(const Move& move, Context& context);
 
-// The engines themselves, for whoever has chosen. Requires a move whose file bytes are one run.
+// The engines themselves, for whoever has chosen. execute_direct requires a move whose file bytes
+// are one run. Memory used: less than 1 MB each.
 [[nodiscard]] Transfer execute_direct(const Move& move, Context& context);
 [[nodiscard]] Transfer execute_list(const Move& move, Context& context);
 [[nodiscard]] Transfer execute_sieve(const Move& move, Context& context);
+
+// The widest gap that sieving moves together with the runs around it: beyond, a piece of its own
+// costs less.
+[[nodiscard]] int64_t sieved_gap_max(Direction direction, const Costs& costs);
 
 }  // namespace tessera::move

@@ -23,6 +23,7 @@ constexpr pattern::Budget kJoinBudget = {.steps = 32, .max_runs = 0};
 // The file's pattern, seen from the buffer.
 Pattern in_buffer(const Move& move, int64_t begin) {
   TESSERA_ASSERT(move.file.size() == move.memory.size());
+  if (move.file.empty()) return {};
   TESSERA_ASSERT(move.file.span().begin >= begin);
   return move.file.shifted({{-begin}}).value();
 }
