@@ -129,8 +129,9 @@ TEST_F(RangeLocksTest, RandomHoldersNeverMeet) {
     threads.emplace_back([&, i] {
       SeededRandom random(seed + i);
       for (int round = 0; round < 300; ++round) {
-        const auto begin = static_cast<int64_t>(random.uniform(7));
-        const auto end = begin + 1 + static_cast<int64_t>(random.uniform(8 - begin));
+        const uint64_t first = random.uniform(7);
+        const auto begin = static_cast<int64_t>(first);
+        const auto end = begin + 1 + static_cast<int64_t>(random.uniform(8 - first));
         const auto lock = random.chance(1, 2) ? RangeLock::kShared : RangeLock::kExclusive;
         ASSERT_TRUE(locks.acquire(begin, end, lock));
         for (auto byte = begin; byte < end; ++byte) ASSERT_EQ(inside[byte]++, 0);
