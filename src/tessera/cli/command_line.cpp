@@ -5,84 +5,39 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tessera/cli/bench_command.hpp"
 #include "tessera/cli/demo_command.hpp"
 #include "tessera/cli/exit_code.hpp"
+#include "tessera/cli/help_texts.hpp"
+#include "tessera/cli/hint_variables.hpp"
+#include "tessera/cli/hints_command.hpp"
 #include "tessera/cli/objects_command.hpp"
+#include "tessera/cli/report_command.hpp"
+#include "tessera/cli/run_command.hpp"
 #include "tessera/cli/version_command.hpp"
 
 namespace tessera::cli {
 
 namespace {
 
-constexpr const char* kAbout =
-    "Tessera: parallel I/O for MPI programs. A file is what its processes share, not one line of "
-    "bytes.";
-
-constexpr const char* kFooter = R"(
-Examples:
-  tessera demo                      the tile wall of the paper, in text and as a page
-  tessera objects VIEWS.json        who shares which bytes of a file
-  tessera bench all                 measure, against the competitors on this machine
-  tessera COMMAND --help            more about a command
-
-Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 integrity, 5 retry, 6 permission or expired.)";
-
-constexpr const char* kObjectsFooter = R"(
-The views of all processes cut a file into objects: runs of bytes that the same processes share.
-VIEWS.json names the file's size and each process's view:
-
-  {"size": 80,
-   "views": [{"name": "P0", "type": {"intervals": [[0, 15], [26, 70]]}},
-             {"name": "P1", "type": {"vector": {"count": 4, "blocklength": 5, "stride": 20}}}]}
-
-Intervals are [begin, end): [0, 15] holds the bytes 0 to 14. All MPI datatypes can be written; see
-docs/formats/views.md.
-
-Examples:
-  tessera objects VIEWS.json                 a picture, every object (large sets: families), totals
-  tessera objects VIEWS.json --at 18:36      only the objects that meet the bytes 18 to 35
-  tessera objects VIEWS.json --json          for programs
-  tessera objects VIEWS.json --html o.html   also a page with pictures
-  generate-views | tessera objects -         from standard input)";
-
-constexpr const char* kDemoFooter = R"(
-Takes the example of "Improving I/O Performance through the Dynamic Remapping of Object Sets" (Logan
-and Dickens): writers store an image by rows, the readers of a wall of overlapping screens each need
-a tile of it. Shows both object sets, how a translator finds which reader objects a written object
-meets, and the layout in which every reader reads one run; first for 60x3 pixels, then for a 10x10
-wall of 1920x1650 tiles.
-
-Examples:
-  tessera demo                     text here, pictures in tessera-demo.html
-  tessera demo --html wall.html    the page elsewhere
-  tessera demo --json              for programs)";
-
-constexpr const char* kBenchFooter = R"(
-Runs ours and its competitors interleaved in one run, the best competitor also against itself, so
-that every ratio comes with the noise of that run. Ratios are "higher is better", always.
-
-Examples:
-  tessera bench --list                 what there is
-  tessera bench pattern                one bench, as a table
-  tessera bench pattern --json         for programs
-  tessera bench all --html bench.html  everything, with plots
-  tessera bench pattern --only gather  the cases whose name contains "gather"
-  tessera bench pattern --quick        to try, not to believe)";
-
-constexpr const char* kVersionFooter = R"(
-Examples:
-  tessera version
-  tessera version --json)";
+constexpr int kRanksMax = 1 << 24;
 
 struct CommandLine {
   CLI::App app{kAbout, "tessera"};
   ObjectsOptions objects;
   std::string at;
   DemoOptions demo;
+  RunOptions run;
+  EnvOptions env;
+  ReportOptions report;
+  HintsOptions hints;
   BenchCommandOptions bench;
   VersionOptions version;
 };
@@ -144,10 +99,91 @@ void add_version(CommandLine& line) {
   command.footer(kVersionFooter);
 }
 
+// An option whose value is one of a few words, written "a|b" in its help.
+void add_word(CLI::App& command, const std::string& name, const std::string& words,
+                      const std::function<void(const std::string&)>& take,
+                      const std::string& about) {
+  std::vector<std::string> known;
+  std::istringstream stream(words);
+  for (std::string word; std::getline(stream, word, '|');) known.push_back(word);
+  command.add_option_function<std::string>(name, take, about)
+      ->type_name(words)
+      ->check(CLI::IsMember(known).description(""));
+}
+
+void add_mpi(CLI::App& command, std::optional<Mpi>& mpi) {
+  add_word(
+      command, "--mpi", "openmpi|mpich",
+      [&mpi](const std::string& word) { mpi = mpi_of_word(word); }, "The MPI of the program");
+}
+
+void add_run(CommandLine& line) {
+  CLI::App& command = *line.app.add_subcommand("run", "Run an MPI program on Tessera");
+  command.prefix_command();
+  command.add_option("-n", line.run.ranks, "Ranks to start")
+      ->type_name("N")
+      ->check(CLI::Range(1, kRanksMax).description(""))
+      ->required();
+  add_mpi(command, line.run.mpi);
+  command.add_option("-o", line.run.hints, "A hint; may be given several times")
+      ->type_name("HINT=VALUE")
+      ->take_all()
+      ->expected(1);
+  add_word(
+      command, "--launcher", "mpiexec|srun",
+      [&line](const std::string& word) {
+        line.run.launcher = word == "srun" ? LauncherKind::kSrun : LauncherKind::kMpiexec;
+      },
+      "What starts the ranks");
+  command.add_option("--launcher-args", line.run.launcher_args, "More arguments of the launcher")
+      ->type_name("\"ARGUMENTS\"")
+      ->take_all()
+      ->expected(1);
+  command.add_flag("--dry-run", line.run.dry_run, "Print the command instead of running it");
+  command.footer(kRunFooter);
+}
+
+void add_env(CommandLine& line) {
+  CLI::App& command =
+      *line.app.add_subcommand("env", "Print what to set to run without tessera run");
+  add_mpi(command, line.env.mpi);
+  add_word(
+      command, "--shell", "sh|csh",
+      [&line](const std::string& word) {
+        line.env.shell = word == "csh" ? Shell::kCsh : Shell::kSh;
+      },
+      "Whose language to print");
+  command.footer(kEnvFooter);
+}
+
+void add_report(CommandLine& line) {
+  CLI::App& command = *line.app.add_subcommand("report", "Show where the I/O of a job went");
+  command.add_option("LOG", line.report.log_path, "Log of a job; - is standard input")->required();
+  command.add_option("-o,--html", line.report.page_path, "Write the page to FILE")
+      ->type_name("FILE");
+  command.add_flag("--text", line.report.text, "Print the summary only, without a page");
+  add_json(command, line.report.json);
+  command.footer(kReportFooter);
+}
+
+void add_hints(CommandLine& line) {
+  CLI::App& command = *line.app.add_subcommand("hints", "List the hints");
+  command.add_flag("--markdown", line.hints.markdown, "Print docs/hints.md");
+  add_json(command, line.hints.json);
+  command.footer(kHintsFooter);
+}
+
 // Asked of the arguments themselves: an error in them must be told in the form they ask for.
 bool wants_json(int argc, const char* const* argv) {
   return std::any_of(argv, argv + argc,
                      [](const char* argument) { return std::string_view(argument) == "--json"; });
+}
+
+// How many arguments come before the "--" of `tessera run`; what follows is another program's.
+int own_arguments(int argc, const char* const* argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "run") return argc;
+  const char* const* end = std::find(argv, argv + argc, std::string_view("--"));
+  return static_cast<int>(end - argv);
 }
 
 // The parser's own message and where help is.
@@ -155,6 +191,18 @@ ExitCode usage(const CLI::App& app, const std::string& message, bool json) {
   std::string command = "tessera";
   for (const CLI::App* sub : app.get_subcommands()) command += " " + sub->get_name();
   return report_usage(fmt::format("{} (see {} --help)", message, command), json);
+}
+
+ExitCode run_run(CommandLine& line) {
+  // Without "--" the first word that is no option begins the program; a "--" after it is its own.
+  auto before = line.app.get_subcommand("run")->remaining();
+  if (!before.empty() && !line.run.program.empty()) before.emplace_back("--");
+  line.run.program.insert(line.run.program.begin(), before.begin(), before.end());
+  if (line.run.program.empty()) return usage(line.app, "name a program after --", false);
+  if (const auto wrong = hint_variables(line.run.hints, ""); !wrong) {
+    return usage(line.app, "-o " + wrong.error().message(), false);
+  }
+  return run_program(line.run);
 }
 
 ExitCode run(CommandLine& line) {
@@ -168,6 +216,10 @@ ExitCode run(CommandLine& line) {
     return run_objects(line.objects);
   }
   if (chosen("demo")) return run_demo(line.demo);
+  if (chosen("run")) return run_run(line);
+  if (chosen("env")) return run_env(line.env);
+  if (chosen("report")) return run_report(line.report);
+  if (chosen("hints")) return run_hints(line.hints);
   if (chosen("bench")) return run_bench_command(line.bench);
   return run_version(line.version);
 }
@@ -181,12 +233,18 @@ int run_command_line(int argc, const char* const* argv) {
   line.app.set_version_flag("--version", version_line());
   add_demo(line);
   add_objects(line);
+  add_run(line);
+  add_env(line);
+  add_report(line);
+  add_hints(line);
   add_bench(line);
   add_version(line);
-  const bool json = wants_json(argc, argv);
+  const int own = own_arguments(argc, argv);
+  if (own < argc) line.run.program.assign(argv + own + 1, argv + argc);
+  const bool json = wants_json(own, argv);
   ExitCode code = ExitCode::kOk;
   try {
-    line.app.parse(argc, argv);
+    line.app.parse(own, argv);
     code = run(line);
   } catch (const CLI::CallForHelp& error) {
     return line.app.exit(error);

@@ -1,0 +1,112 @@
+// What `tessera --help` and the --help of each command say after their options.
+//
+// Thread safety: constants.
+#pragma once
+
+namespace tessera::cli {
+
+inline constexpr const char* kAbout =
+    "Tessera: parallel I/O for MPI programs. A file is what its processes share, not one line of "
+    "bytes.";
+
+inline constexpr const char* kFooter = R"(
+Examples:
+  tessera demo                      the tile wall of the paper, in text and as a page
+  tessera run -n 4 -- ./program     an MPI program, unchanged, with Tessera below it
+  tessera report LOG                where the I/O of a job went, as a page
+  tessera objects VIEWS.json        who shares which bytes of a file
+  tessera bench all                 measure, against the competitors on this machine
+  tessera COMMAND --help            more about a command
+
+Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 integrity, 5 retry, 6 permission or expired.)";
+
+inline constexpr const char* kObjectsFooter = R"(
+The views of all processes cut a file into objects: runs of bytes that the same processes share.
+VIEWS.json names the file's size and each process's view:
+
+  {"size": 80,
+   "views": [{"name": "P0", "type": {"intervals": [[0, 15], [26, 70]]}},
+             {"name": "P1", "type": {"vector": {"count": 4, "blocklength": 5, "stride": 20}}}]}
+
+Intervals are [begin, end): [0, 15] holds the bytes 0 to 14. All MPI datatypes can be written; see
+docs/formats/views.md.
+
+Examples:
+  tessera objects VIEWS.json                 a picture, every object (large sets: families), totals
+  tessera objects VIEWS.json --at 18:36      only the objects that meet the bytes 18 to 35
+  tessera objects VIEWS.json --json          for programs
+  tessera objects VIEWS.json --html o.html   also a page with pictures
+  generate-views | tessera objects -         from standard input)";
+
+inline constexpr const char* kDemoFooter = R"(
+Takes the example of "Improving I/O Performance through the Dynamic Remapping of Object Sets" (Logan
+and Dickens): writers store an image by rows, the readers of a wall of overlapping screens each need
+a tile of it. Shows both object sets, how a translator finds which reader objects a written object
+meets, and the layout in which every reader reads one run; first for 60x3 pixels, then for a 10x10
+wall of 1920x1650 tiles.
+
+Examples:
+  tessera demo                     text here, pictures in tessera-demo.html
+  tessera demo --html wall.html    the page elsewhere
+  tessera demo --json              for programs)";
+
+inline constexpr const char* kBenchFooter = R"(
+Runs ours and its competitors interleaved in one run, the best competitor also against itself, so
+that every ratio comes with the noise of that run. Ratios are "higher is better", always.
+
+Examples:
+  tessera bench --list                 what there is
+  tessera bench pattern                one bench, as a table
+  tessera bench pattern --json         for programs
+  tessera bench all --html bench.html  everything, with plots
+  tessera bench pattern --only gather  the cases whose name contains "gather"
+  tessera bench pattern --quick        to try, not to believe)";
+
+inline constexpr const char* kVersionFooter = R"(
+Examples:
+  tessera version
+  tessera version --json)";
+
+inline constexpr const char* kRunFooter = R"(
+tessera run -n N [OPTIONS] -- PROGRAM [ARGUMENTS]
+
+Starts an MPI program with Tessera's MPI-IO instead of its MPI's own. Which MPI it needs is read from
+what the program is linked with; a Python program's from its mpi4py. The launcher takes over: signals
+and the exit code are the job's own. Inside a job of Slurm the launcher is srun.
+
+Examples:
+  tessera run -n 4 -- ./program input.nc            four ranks
+  tessera run -n 4 --mpi mpich -- python3 p.py      where nothing tells which MPI
+  tessera run -n 4 -o cb_nodes=2 -- ./program       with a hint (see tessera hints)
+  tessera run -n 4 --dry-run -- ./program           what would be run
+  tessera run -n 64 --launcher srun --launcher-args="--mpi=pmix -N 2" -- ./program)";
+
+inline constexpr const char* kEnvFooter = R"help(
+Prints the variable that preloads Tessera's MPI-IO, for a shell to evaluate, and as comments how to
+give it to the ranks of a job only, which is better: what is exported here goes into every program.
+
+Examples:
+  tessera env                            for the MPI of mpiexec
+  eval "$(tessera env --mpi mpich)"      set it here
+  eval `tessera env --shell csh`         in csh, without the comments)help";
+
+inline constexpr const char* kReportFooter = R"(
+A job that runs with TESSERA_REPORT=DIR leaves a log there. From it this makes one page: who read and
+wrote how much, in runs of which size, which way the bytes went and why, where the time went, and what
+could be changed. docs/formats/report.md describes the log.
+
+Examples:
+  TESSERA_REPORT=/tmp tessera run -n 4 -- ./program
+  tessera report /tmp/tessera-program-*.json           a summary here, and a page
+  tessera report LOG -o page.html                      the page elsewhere
+  tessera report LOG --json                            for programs)";
+
+inline constexpr const char* kHintsFooter = R"(
+Programs give hints in MPI_Info; their users in variables and with tessera run -o. docs/hints.md says
+which is stronger.
+
+Examples:
+  tessera hints
+  tessera hints --markdown      docs/hints.md)";
+
+}  // namespace tessera::cli

@@ -1,0 +1,137 @@
+#include "tessera/cli/program_mpi.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "tessera/cli/child_output.hpp"
+#include "tessera/cli/elf_needs.hpp"
+#include "tessera/cli/search_path.hpp"
+
+namespace tessera::cli {
+
+using base::Code;
+using base::Result;
+
+namespace {
+
+using Answer = Result<std::optional<Mpi>>;
+
+constexpr int kScriptsMax = 4;
+constexpr size_t kScriptLineMax = 4096;
+
+// Finds mpi4py's library without importing anything but Python's own.
+constexpr const char* kWhereIsMpi4py = R"(
+import sys
+sys.path = [folder for folder in sys.path if folder]
+import importlib.util, os
+spec = importlib.util.find_spec("mpi4py")
+for folder in (spec.submodule_search_locations or []) if spec else []:
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("MPI.") and name.endswith(".so"):
+            print(os.path.join(folder, name))
+)";
+
+std::vector<std::string> words_of(std::string_view line, std::string_view blanks) {
+  std::vector<std::string> words;
+  while (!line.empty()) {
+    const size_t begin = std::min(line.find_first_not_of(blanks), line.size());
+    line.remove_prefix(begin);
+    const size_t end = std::min(line.find_first_of(blanks), line.size());
+    if (end > 0) words.emplace_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+  return words;
+}
+
+std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string beginning_of(const std::string& path) {
+  std::string text(kScriptLineMax, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+Answer mpi_among(const std::string& path, const Surroundings& around) {
+  TESSERA_TRY(const auto libraries, libraries_of(path, around.libraries));
+  std::optional<Mpi> found;
+  for (const std::string& library : libraries) {
+    const auto mpi = mpi_of_library(library);
+    if (mpi && found && *mpi != *found) {
+      return base::fail(Code::kInvalid,
+                        fmt::format("{} links Open MPI and MPICH; say which with --mpi", path));
+    }
+    if (mpi) found = mpi;
+  }
+  return found;
+}
+
+// Where mpi4py is not there or has libraries for both MPIs, nothing is told.
+std::optional<Mpi> mpi_of_python(const std::string& python, const Surroundings& around) {
+  const auto output = output_of({python, "-c", kWhereIsMpi4py});
+  if (!output) return std::nullopt;
+  std::optional<Mpi> found;
+  for (const std::string& library : words_of(*output, "\n")) {
+    const auto mpi = mpi_among(library, around);
+    if (!mpi || !*mpi || (found && *found != **mpi)) return std::nullopt;
+    found = **mpi;
+  }
+  return found;
+}
+
+Answer mpi_of_binary(const std::string& path, const Surroundings& around) {
+  TESSERA_TRY(const ElfNeeds needs, elf_needs_of(path));
+  if (!needs.interpreted) {
+    return base::fail(
+        Code::kInvalid,
+        fmt::format("{} is linked statically; nothing can be preloaded into it", path));
+  }
+  TESSERA_TRY(const auto mpi, mpi_among(path, around));
+  if (!mpi && last_name(path).starts_with("python")) return mpi_of_python(path, around);
+  return mpi;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Surroundings surroundings() {
+  return {environment("PATH"), library_places(environment("LD_LIBRARY_PATH"))};
+}
+
+std::string interpreter_of(std::string_view text) {
+  if (!text.starts_with("#!")) return "";
+  text.remove_prefix(2);
+  const auto words = words_of(text.substr(0, text.find('\n')), " \t\r");
+  if (words.empty()) return "";
+  if (last_name(words.front()) != "env") return words.front();
+  const auto named = std::find_if(words.begin() + 1, words.end(), [](const std::string& word) {
+    return !word.starts_with('-') && word.find('=') == word.npos;
+  });
+  return named == words.end() ? words.front() : *named;
+}
+
+Answer mpi_of_program(const std::string& path, const Surroundings& around) {
+  std::string file = path;
+  for (int i = 0; i < kScriptsMax; ++i) {
+    const std::string text = beginning_of(file);
+    if (text.starts_with("\x7f"
+                         "ELF"))
+      return mpi_of_binary(file, around);
+    const std::string interpreter = interpreter_of(text);
+    if (interpreter.empty()) return std::optional<Mpi>();
+    TESSERA_TRY(file, find_program(interpreter, around.path_list));
+  }
+  return std::optional<Mpi>();
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,37 @@
+// Which MPI a program uses, told by what it is linked with.
+//
+// The program is not run. A script stands for its interpreter; a Python interpreter, which links no
+// MPI itself, for the mpi4py that it would import: it is asked where that lies, and the linkage of
+// that file is read. Thread safety: one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tessera/base/result.hpp"
+#include "tessera/cli/library_search.hpp"
+#include "tessera/cli/mpi_kind.hpp"
+
+namespace tessera::cli {
+
+// Where things are looked for.
+struct Surroundings {
+  std::string path_list;  // PATH
+  LibraryPlaces libraries;
+};
+
+// Those of this process.
+[[nodiscard]] Surroundings surroundings();
+
+// The MPI of the program file at `path`; none where nothing tells. Fails with kInvalid if the
+// program links both MPIs, or nothing can be preloaded into it because it is linked statically;
+// with kNotFound or kDenied if a script names an interpreter that cannot be run.
+[[nodiscard]] base::Result<std::optional<Mpi>> mpi_of_program(const std::string& path,
+                                                              const Surroundings& around);
+
+// The interpreter that a script names, "/usr/bin/python3" or "python3" after env; empty if the
+// text, a file's beginning, is no script.
+[[nodiscard]] std::string interpreter_of(std::string_view text);
+
+}  // namespace tessera::cli
