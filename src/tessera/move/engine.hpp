@@ -60,7 +60,10 @@ struct Context {
   const Hints& hints;
   const Costs& costs;
   Phases phases;  // added to
-  Choice choice;  // filled in
+  Choice choice;           // filled in
+  // What went wrong on this rank before a collective move: it then fails on all ranks, and moves
+  // nothing. Independent moves do not look at it.
+  base::Result<void> before = {};
 };
 
 }  // namespace tessera::move

@@ -1,0 +1,320 @@
+#include "tessera/mpiio/access.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/move/collective.hpp"
+#include "tessera/move/independent.hpp"
+#include "tessera/mpiio/external32.hpp"
+#include "tessera/mpiio/fault.hpp"
+#include "tessera/mpiio/journal.hpp"
+#include "tessera/mpiio/stopwatch.hpp"
+
+namespace tessera::mpiio {
+
+namespace {
+
+using move::Direction;
+using move::Move;
+using move::Transfer;
+
+// For moves that run under a lock of their own already.
+class NoLocks final : public lock::Locks {
+ public:
+  [[nodiscard]] base::Result<lock::Held> acquire(const pattern::ByteSet& /*bytes*/,
+                                                 lock::Mode /*mode*/) override {
+    return lock::Held();
+  }
+};
+
+// An access whose size is known and whose place in the file is not.
+struct Sized {
+  std::shared_ptr<const Type> type;
+  int64_t file_bytes = 0;
+  int64_t etypes = 0;
+};
+
+base::Result<int64_t> file_bytes_of(const OpenFile& file, const Buffer& buffer, const Type& type) {
+  if (file.view.representation == Representation::kExternal32) {
+    return external32_size(buffer.count, buffer.type);
+  }
+  const auto bytes = base::checked_mul(buffer.count, type.layout.size());
+  if (!bytes) return fault(MPI_ERR_COUNT, "the access is larger than any file");
+  return *bytes;
+}
+
+base::Result<Sized> measure(const OpenFile& file, const Access& access, const Buffer& buffer) {
+  const bool shared = access.pointer == Pointer::kShared || access.pointer == Pointer::kOrdered;
+  TESSERA_TRY_VOID(file.check_access(access.direction, shared));
+  if (buffer.count < 0) return fault(MPI_ERR_COUNT, "the count is negative");
+  if (buffer.type == MPI_DATATYPE_NULL) return fault(MPI_ERR_TYPE, "the datatype is null");
+  if (access.pointer == Pointer::kExplicit && access.offset < 0) {
+    return fault(MPI_ERR_ARG, "the offset in a view is negative");
+  }
+  Sized sized;
+  auto type = convert(buffer.type);
+  if (!type) return fault(MPI_ERR_TYPE, type.error().message());
+  sized.type = *std::move(type);
+  TESSERA_TRY(sized.file_bytes, file_bytes_of(file, buffer, *sized.type));
+  if (sized.file_bytes % file.view.etype_size != 0) {
+    return fault(MPI_ERR_IO,
+                 "the access is not a whole number of etypes: " + std::to_string(sized.file_bytes) +
+                     " bytes in etypes of " + std::to_string(file.view.etype_size));
+  }
+  sized.etypes = sized.file_bytes / file.view.etype_size;
+  if (file.view.empty && sized.file_bytes > 0) {
+    return fault(MPI_ERR_ARG, "the filetype of the view has no bytes");
+  }
+  return sized;
+}
+
+base::Result<pattern::Pattern> file_pattern(const OpenFile& file, const Sized& sized,
+                                            int64_t first_etype) {
+  if (sized.file_bytes == 0) return pattern::Pattern();
+  const auto begin = base::checked_mul(first_etype, file.view.etype_size);
+  const auto end = begin ? base::checked_add(*begin, sized.file_bytes) : std::nullopt;
+  if (!end) return fault(MPI_ERR_ARG, "the access ends behind the largest offset of a file");
+  return file.view.bytes.bytes({*begin, *end});
+}
+
+base::Result<void> place_memory(const OpenFile& file, const Access& access, const Buffer& buffer,
+                                const Sized& sized, Prepared& prepared) {
+  prepared.move.direction = access.direction;
+  if (file.view.representation != Representation::kExternal32) {
+    prepared.move.base = static_cast<std::byte*>(buffer.address);
+    TESSERA_TRY(prepared.move.memory, memory_pattern(*sized.type, buffer.count));
+    return {};
+  }
+  if (access.direction == Direction::kWrite) {
+    TESSERA_TRY(prepared.staging, to_external32(buffer.address, buffer.count, buffer.type));
+  } else {
+    prepared.staging.resize(base::exact_cast<size_t>(sized.file_bytes));
+  }
+  prepared.move.base = prepared.staging.data();
+  TESSERA_TRY(prepared.move.memory, pattern::Pattern::run({0}, sized.file_bytes));
+  return {};
+}
+
+base::Result<std::unique_ptr<Prepared>> place(const OpenFile& file, const Access& access,
+                                              const Buffer& buffer, const Sized& sized,
+                                              int64_t first_etype) {
+  auto prepared = std::make_unique<Prepared>();
+  prepared->etypes = sized.etypes;
+  TESSERA_TRY(prepared->move.file, file_pattern(file, sized, first_etype));
+  TESSERA_TRY_VOID(place_memory(file, access, buffer, sized, *prepared));
+  return prepared;
+}
+
+// Where an access of one rank begins, in etypes; a shared pointer moves on.
+base::Result<int64_t> first_etype(OpenFile& file, const Access& access, int64_t etypes) {
+  switch (access.pointer) {
+    case Pointer::kExplicit:
+      return int64_t{access.offset};
+    case Pointer::kIndividual:
+      return file.position;
+    default:
+      return file.group->shared_pointer().fetch_add(etypes);
+  }
+}
+
+// Where an ordered access of this rank begins: behind those of all lower ranks. Collective. The
+// first rank moves the pointer, which the others see after the access, itself collective.
+base::Result<int64_t> ordered_etype(OpenFile& file, int64_t etypes) {
+  struct Share {
+    int64_t etypes;
+    int64_t pointer;
+  };
+  port::Exchange& exchange = file.group->exchange();
+  Share mine = {etypes, 0};
+  base::Result<void> loaded;
+  if (exchange.rank() == 0) {
+    const auto pointer = file.group->shared_pointer().load();
+    if (pointer) mine.pointer = *pointer;
+    if (!pointer) loaded = base::failure_of(pointer);
+  }
+  base::Bytes told(sizeof(mine));
+  std::memcpy(told.data(), &mine, sizeof(mine));
+  TESSERA_TRY(const auto all, exchange.all_gather(std::move(told)));
+  int64_t first = 0;
+  int64_t total = 0;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    Share share = {};
+    std::memcpy(&share, all[rank].data(), sizeof(share));
+    if (rank == 0) total = share.pointer;
+    if (rank == static_cast<size_t>(exchange.rank())) first = total;
+    total += share.etypes;
+  }
+  TESSERA_TRY_VOID(loaded);
+  if (exchange.rank() == 0) TESSERA_TRY_VOID(file.group->shared_pointer().store(total));
+  return first;
+}
+
+void note(const Means& means, const Move& moved, bool collective, const Transfer& transfer,
+          const move::Context& context, const Stopwatch& watch) {
+  Operation operation;
+  operation.direction = moved.direction;
+  operation.collective = collective;
+  operation.file = &moved.file;
+  operation.bytes = transfer.bytes;
+  operation.ns = watch.ns();
+  operation.choice = context.choice;
+  operation.phases = context.phases;
+  Journal::get().note_operation(means.path, means.rank, operation);
+}
+
+Transfer execute_atomically(const Move& moved, const Means& means, move::Context& context) {
+  const bool reads = moved.direction == Direction::kRead;
+  auto bytes = pattern::ByteSet::of_ascending(moved.file);
+  auto held = means.locks->acquire(bytes, reads ? lock::Mode::kShared : lock::Mode::kExclusive);
+  if (!held) return {0, base::failure_of(held)};
+  return move::execute_independent(moved, context);
+}
+
+// Executes the move together with all ranks; `before` is what went wrong on this one already.
+Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before) {
+  const Means means = means_of(file);
+  if (file.atomic) {
+    // One lock for each rank's own bytes, so that no two accesses interleave.
+    Transfer mine = before ? execute_alone(moved, means) : Transfer{0, before};
+    mine.status = file.group->exchange().agree(mine.status);
+    return mine;
+  }
+  const Stopwatch watch;
+  move::Context context{*means.file, *means.locks, *means.hints, means.costs, {}, {}, before};
+  port::Team* team = file.group->team();
+  Transfer done =
+      team != nullptr
+          ? move::execute_in_team(moved, context, *team)
+          : move::execute_across_nodes(moved, context, file.group->exchange(), file.group->nodes());
+  if (Journal::get().on()) note(means, moved, true, done, context, watch);
+  return done;
+}
+
+Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
+  auto sized = measure(file, access, buffer);
+  if (!sized) return {0, base::failure_of(sized)};
+  auto first = first_etype(file, access, sized->etypes);
+  if (!first) return {0, base::failure_of(first)};
+  auto prepared = place(file, access, buffer, *sized, *first);
+  if (!prepared) return {0, base::failure_of(prepared)};
+  const Transfer moved = execute_alone((*prepared)->move, means_of(file));
+  if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
+  return finish(**prepared, moved, buffer);
+}
+
+// A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
+Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
+  auto sized = measure(file, access, buffer);
+  base::Result<void> before = sized ? base::Result<void>() : base::failure_of(sized);
+  const int64_t etypes = sized ? sized->etypes : 0;
+  const auto first = access.pointer == Pointer::kOrdered ? ordered_etype(file, etypes)
+                                                         : first_etype(file, access, etypes);
+  if (before && !first) before = base::failure_of(first);
+  auto prepared = std::make_unique<Prepared>();
+  prepared->move.direction = access.direction;
+  if (before) {
+    auto placed = place(file, access, buffer, *sized, *first);
+    if (placed) prepared = *std::move(placed);
+    if (!placed) before = base::failure_of(placed);
+  }
+  const Transfer moved = execute_together(file, prepared->move, before);
+  if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
+  return finish(*prepared, moved, buffer);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Prepared>> prepare(OpenFile& file, const Access& access,
+                                                const Buffer& buffer) {
+  TESSERA_TRY(const Sized sized, measure(file, access, buffer));
+  TESSERA_TRY(const int64_t first, first_etype(file, access, sized.etypes));
+  TESSERA_TRY(auto prepared, place(file, access, buffer, sized, first));
+  if (access.pointer == Pointer::kIndividual) file.position += sized.etypes;
+  return prepared;
+}
+
+Means means_of(OpenFile& file) {
+  Means means;
+  means.file = file.file.get();
+  means.locks = file.locks.get();
+  means.hints = file.hints;
+  means.costs = file.costs;
+  means.rank = file.group->rank();
+  means.atomic = file.atomic;
+  if (Journal::get().on()) means.path = file.path;
+  return means;
+}
+
+Transfer execute_alone(const Move& moved, const Means& means) {
+  const Stopwatch watch;
+  NoLocks none;
+  lock::Locks& locks = means.atomic ? none : *means.locks;
+  move::Context context{*means.file, locks, *means.hints, means.costs, {}, {}, {}};
+  Transfer done = means.atomic ? execute_atomically(moved, means, context)
+                               : move::execute_independent(moved, context);
+  if (Journal::get().on()) note(means, moved, false, done, context, watch);
+  return done;
+}
+
+Done finish(const Prepared& prepared, const Transfer& moved, const Buffer& buffer) {
+  Done done = {moved.bytes, moved.status};
+  const bool converts = !prepared.staging.empty() && prepared.move.direction == Direction::kRead;
+  if (!converts || !done.status) return done;
+  const base::ByteView read(prepared.staging.data(), base::exact_cast<size_t>(moved.bytes));
+  const auto converted = from_external32(read, buffer.address, buffer.count, buffer.type);
+  if (!converted) return {0, base::failure_of(converted)};
+  done.bytes = *converted;
+  return done;
+}
+
+int access(OpenFile& file, const Access& asked, const Buffer& buffer, MPI_Status* status) {
+  if (asked.collective && file.split) {
+    return raise(
+        file, fault(MPI_ERR_IO, "a split collective access of " + file.path + " has not ended yet")
+                  .error);
+  }
+  const Done done =
+      asked.collective ? access_together(file, asked, buffer) : access_alone(file, asked, buffer);
+  set_status(status, done.bytes);
+  return done.status ? MPI_SUCCESS : raise(file, done.status.error());
+}
+
+int begin_access(OpenFile& file, const Access& asked, const Buffer& buffer, int kind) {
+  if (file.split) {
+    return raise(
+        file, fault(MPI_ERR_IO, "a split collective access of " + file.path + " has not ended yet")
+                  .error);
+  }
+  const Done done = access_together(file, asked, buffer);
+  file.split = SplitAccess{buffer.address, kind, done.bytes, MPI_SUCCESS};
+  if (!done.status) file.split->code = code_of(done.status.error());
+  return MPI_SUCCESS;
+}
+
+int end_access(OpenFile& file, const void* /*buffer*/, int kind, MPI_Status* status) {
+  if (!file.split || file.split->kind != kind) {
+    return raise(
+        file,
+        fault(MPI_ERR_IO, "no such split collective access of " + file.path + " was begun").error);
+  }
+  const SplitAccess ended = *std::exchange(file.split, std::nullopt);
+  set_status(status, ended.bytes);
+  return ended.code == MPI_SUCCESS ? MPI_SUCCESS : file.handler.call(file.handle(), ended.code);
+}
+
+void set_status(MPI_Status* status, int64_t bytes) {
+  if (status == MPI_STATUS_IGNORE) return;
+  PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+  PMPI_Status_set_cancelled(status, 0);
+}
+
+int raise(OpenFile& file, const base::Error& error) {
+  return file.handler.call(file.handle(), code_of(error));
+}
+
+int raise_without_file(const base::Error& error) {
+  return default_error_handler().call(MPI_FILE_NULL, code_of(error));
+}
+
+}  // namespace tessera::mpiio

@@ -1,0 +1,69 @@
+// Error handlers of files, and the texts of our error codes.
+#include <cstring>
+
+#include "tessera/mpiio/error_handlers.hpp"
+#include "tessera/mpiio/fault.hpp"
+#include "tessera/mpiio/native.hpp"
+#include "tessera/mpiio/open_file.hpp"
+
+using namespace tessera::mpiio;  // NOLINT: the functions below are the program's
+
+extern "C" {
+
+int MPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
+  const int code = TESSERA_NATIVE(MPI_File_create_errhandler)(function, errhandler);
+  if (code == MPI_SUCCESS) remember_error_handler(*errhandler, function);
+  return code;
+}
+
+int MPI_File_set_errhandler(MPI_File fh, MPI_Errhandler errhandler) {
+  if (OpenFile* file = OpenFile::from(fh)) {
+    file->handler = ErrorHandler(errhandler);
+    return MPI_SUCCESS;
+  }
+  if (fh == MPI_FILE_NULL) set_default_error_handler(ErrorHandler(errhandler));
+  return TESSERA_NATIVE(MPI_File_set_errhandler)(fh, errhandler);
+}
+
+int MPI_File_get_errhandler(MPI_File fh, MPI_Errhandler* errhandler) {
+  const OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr && fh != MPI_FILE_NULL) {
+    return TESSERA_NATIVE(MPI_File_get_errhandler)(fh, errhandler);
+  }
+  const ErrorHandler handler = file != nullptr ? file->handler : default_error_handler();
+  *errhandler = handler.handle();
+  add_error_handler_handle(*errhandler);
+  return MPI_SUCCESS;
+}
+
+int MPI_File_call_errhandler(MPI_File fh, int code) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_call_errhandler)(fh, code);
+  file->handler.call(fh, code);
+  return MPI_SUCCESS;
+}
+
+int MPI_Errhandler_free(MPI_Errhandler* errhandler) {
+  if (!drop_error_handler_handle(*errhandler)) {
+    return TESSERA_NATIVE(MPI_Errhandler_free)(errhandler);
+  }
+  *errhandler = MPI_ERRHANDLER_NULL;
+  return MPI_SUCCESS;
+}
+
+int MPI_Error_string(int code, char* text, int* length) {
+  const std::string ours = text_of_code(code);
+  if (ours.empty()) return TESSERA_NATIVE(MPI_Error_string)(code, text, length);
+  std::memcpy(text, ours.c_str(), ours.size() + 1);
+  *length = static_cast<int>(ours.size());
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"
+
+TESSERA_ALSO_PMPI(MPI_File_create_errhandler);
+TESSERA_ALSO_PMPI(MPI_File_set_errhandler);
+TESSERA_ALSO_PMPI(MPI_File_get_errhandler);
+TESSERA_ALSO_PMPI(MPI_File_call_errhandler);
+TESSERA_ALSO_PMPI(MPI_Errhandler_free);
+TESSERA_ALSO_PMPI(MPI_Error_string);

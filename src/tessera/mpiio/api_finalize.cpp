@@ -1,0 +1,39 @@
+// MPI_Finalize: the job's log is written and everything of ours ends before MPI does.
+#include "tessera/mpiio/group.hpp"
+#include "tessera/mpiio/journal.hpp"
+#include "tessera/mpiio/mpi_exchange.hpp"
+#include "tessera/mpiio/native.hpp"
+#include "tessera/mpiio/requests.hpp"
+#include "tessera/mpiio/types.hpp"
+
+namespace tessera::mpiio {
+
+namespace {
+
+void write_log() {
+  if (!Journal::get().reports()) return;
+  MPI_Comm all = MPI_COMM_NULL;
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &all) != MPI_SUCCESS) return;
+  PMPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+  MpiExchange exchange(all);
+  Journal::get().finish(exchange);
+  PMPI_Comm_free(&all);
+}
+
+}  // namespace
+
+}  // namespace tessera::mpiio
+
+extern "C" {
+
+int MPI_Finalize() {
+  tessera::mpiio::end_requests();
+  tessera::mpiio::write_log();
+  tessera::mpiio::end_groups();
+  tessera::mpiio::end_types();
+  return TESSERA_NATIVE(MPI_Finalize)();
+}
+
+}  // extern "C"
+
+TESSERA_ALSO_PMPI(MPI_Finalize);

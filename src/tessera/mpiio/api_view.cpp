@@ -1,0 +1,126 @@
+// Views and positions: MPI_File_set_view and its relatives.
+#include <cstring>
+
+#include "tessera/mpiio/answer.hpp"
+#include "tessera/mpiio/datareps.hpp"
+#include "tessera/mpiio/fault.hpp"
+#include "tessera/mpiio/native.hpp"
+#include "tessera/mpiio/open_file.hpp"
+
+namespace tessera::mpiio {
+
+namespace {
+
+base::Result<int64_t> extent_in_file(const OpenFile& file, MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return fault(MPI_ERR_TYPE, "the datatype is null");
+  TESSERA_TRY(const auto converted, convert(type, file.view.representation));
+  return converted->layout.extent;
+}
+
+// A position that may be asked for.
+base::Result<void> check_positioned(const OpenFile& file) {
+  if (!file.sequential()) return {};
+  return fault(MPI_ERR_UNSUPPORTED_OPERATION,
+               file.path + " is open with MPI_MODE_SEQUENTIAL: it has no positions");
+}
+
+}  // namespace
+
+}  // namespace tessera::mpiio
+
+using namespace tessera::mpiio;  // NOLINT: the functions below are the program's
+
+extern "C" {
+
+int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                      const char* datarep, MPI_Info info) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) {
+    return TESSERA_NATIVE(MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
+  }
+  return answer(*file, file->set_view(disp, etype, filetype, datarep, info));
+}
+
+int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
+                      char* datarep) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) {
+    return TESSERA_NATIVE(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+  }
+  *disp = file->view.displacement;
+  *etype = keep_type(file->view.etype);
+  *filetype = keep_type(file->view.filetype);
+  std::strcpy(datarep, file->view.datarep.c_str());  // NOLINT: MPI bounds the name's length
+  return MPI_SUCCESS;
+}
+
+int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_seek)(fh, offset, whence);
+  return answer(*file, file->seek(offset, whence));
+}
+
+int MPI_File_get_position(MPI_File fh, MPI_Offset* offset) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_position)(fh, offset);
+  *offset = file->position;
+  return answer(*file, check_positioned(*file));
+}
+
+int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_byte_offset)(fh, offset, disp);
+  return answer(*file, file->byte_offset(offset), disp);
+}
+
+int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_seek_shared)(fh, offset, whence);
+  return answer(*file, file->seek_shared(offset, whence));
+}
+
+int MPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_position_shared)(fh, offset);
+  return answer(*file, file->group->shared_pointer().load(), offset);
+}
+
+int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint* extent) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_type_extent)(fh, type, extent);
+  return answer(*file, extent_in_file(*file, type), extent);
+}
+
+#if MPI_VERSION >= 4
+int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count* extent) {
+  OpenFile* file = OpenFile::from(fh);
+  if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_type_extent_c)(fh, type, extent);
+  return answer(*file, extent_in_file(*file, type), extent);
+}
+#endif
+
+int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read,
+                         MPI_Datarep_conversion_function* write,
+                         MPI_Datarep_extent_function* extent, void* extra) {
+  const bool converts = read != MPI_CONVERSION_FN_NULL || write != MPI_CONVERSION_FN_NULL;
+  const auto registered = register_datarep(name, converts);
+  if (!registered) return raise_without_file(registered.error());
+  // Files of the MPI's own know it too; an MPI that cannot convert at all refuses it for them.
+  TESSERA_NATIVE(MPI_Register_datarep)(name, read, write, extent, extra);
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"
+
+TESSERA_ALSO_PMPI(MPI_File_set_view);
+TESSERA_ALSO_PMPI(MPI_File_get_view);
+TESSERA_ALSO_PMPI(MPI_File_seek);
+TESSERA_ALSO_PMPI(MPI_File_get_position);
+TESSERA_ALSO_PMPI(MPI_File_get_byte_offset);
+TESSERA_ALSO_PMPI(MPI_File_seek_shared);
+TESSERA_ALSO_PMPI(MPI_File_get_position_shared);
+TESSERA_ALSO_PMPI(MPI_File_get_type_extent);
+TESSERA_ALSO_PMPI(MPI_Register_datarep);
+#if MPI_VERSION >= 4
+TESSERA_ALSO_PMPI(MPI_File_get_type_extent_c);
+#endif

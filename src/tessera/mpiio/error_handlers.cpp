@@ -1,0 +1,113 @@
+#include "tessera/mpiio/error_handlers.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "tessera/mpiio/native.hpp"
+#include "tessera/port/guarded.hpp"
+
+namespace tessera::mpiio {
+
+namespace {
+
+struct Known {
+  MPI_Errhandler handler;
+  MPI_File_errhandler_function* function;
+  int references;  // handles of the program and of our files
+};
+
+port::Guarded<std::vector<Known>>& table() {
+  static auto& all = *new port::Guarded<std::vector<Known>>;
+  return all;
+}
+
+std::vector<Known>::iterator find(std::vector<Known>& known, MPI_Errhandler handler) {
+  return std::find_if(known.begin(), known.end(),
+                      [&](const Known& entry) { return entry.handler == handler; });
+}
+
+// Whether the handler is known; its reference count is changed then, and the MPI's object freed
+// with the last reference.
+bool change_references(MPI_Errhandler handler, int by) {
+  return table().with([&](std::vector<Known>& known) {
+    const auto entry = find(known, handler);
+    if (entry == known.end()) return false;
+    entry->references += by;
+    if (entry->references > 0) return true;
+    TESSERA_NATIVE(MPI_Errhandler_free)(&entry->handler);
+    known.erase(entry);
+    return true;
+  });
+}
+
+MPI_File_errhandler_function* function_of(MPI_Errhandler handler) {
+  return table().with([&](std::vector<Known>& known) -> MPI_File_errhandler_function* {
+    const auto entry = find(known, handler);
+    return entry == known.end() ? nullptr : entry->function;
+  });
+}
+
+[[noreturn]] void end_program(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  std::fprintf(stderr, "tessera: fatal error in a file operation: %s\n", text);
+  PMPI_Abort(MPI_COMM_WORLD, code);
+  std::abort();
+}
+
+port::Guarded<ErrorHandler>& default_handler() {
+  static auto& handler = *new port::Guarded<ErrorHandler>;
+  return handler;
+}
+
+}  // namespace
+
+ErrorHandler::ErrorHandler() : handle_(MPI_ERRORS_RETURN) {}
+
+ErrorHandler::ErrorHandler(MPI_Errhandler handler) : handle_(handler) {
+  change_references(handle_, 1);
+}
+
+ErrorHandler::ErrorHandler(const ErrorHandler& other) : ErrorHandler(other.handle_) {}
+
+ErrorHandler& ErrorHandler::operator=(const ErrorHandler& other) {
+  change_references(other.handle_, 1);
+  change_references(handle_, -1);
+  handle_ = other.handle_;
+  return *this;
+}
+
+ErrorHandler::~ErrorHandler() { change_references(handle_, -1); }
+
+int ErrorHandler::call(MPI_File file, int code) const {
+  if (handle_ == MPI_ERRORS_RETURN) return code;
+  if (handle_ == MPI_ERRORS_ARE_FATAL) end_program(code);
+  if (auto* function = function_of(handle_)) {
+    function(&file, &code);
+    return code;
+  }
+  // Made by the Fortran half of an MPI that keeps the function to itself: the MPI calls it, on the
+  // only file handle that both know.
+  TESSERA_NATIVE(MPI_File_call_errhandler)(MPI_FILE_NULL, code);
+  return code;
+}
+
+ErrorHandler default_error_handler() {
+  return default_handler().with([](const ErrorHandler& handler) { return handler; });
+}
+
+void set_default_error_handler(const ErrorHandler& handler) {
+  default_handler().with([&](ErrorHandler& value) { value = handler; });
+}
+
+void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function) {
+  table().with([&](std::vector<Known>& known) { known.push_back({handler, function, 1}); });
+}
+
+void add_error_handler_handle(MPI_Errhandler handler) { change_references(handler, 1); }
+
+bool drop_error_handler_handle(MPI_Errhandler handler) { return change_references(handler, -1); }
+
+}  // namespace tessera::mpiio

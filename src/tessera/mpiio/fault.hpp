@@ -1,0 +1,34 @@
+// Faults: errors on their way to an MPI program.
+//
+// Inside the house an error is a base::Error. At this door it needs an MPI error class, and a
+// sentence that MPI_Error_string can give. Where the class does not follow from the errno it
+// travels inside the error (fault()), so that it survives the agreement of the ranks. Thread
+// safety: everything.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "tessera/base/result.hpp"
+
+namespace tessera::mpiio {
+
+// An error of a given MPI class.
+[[nodiscard]] base::Failure fault(int error_class, std::string context);
+
+// The class of an error: the one given to fault(), else what its errno or code stands for.
+[[nodiscard]] int class_of(const base::Error& error);
+
+// The error as one line for a person.
+[[nodiscard]] std::string text_of(const base::Error& error);
+
+// A code of the right class whose MPI_Error_string is the error's text. Codes are few in some MPIs,
+// so equal texts share one, and after many different ones the class itself is answered.
+[[nodiscard]] int code_of(const base::Error& error);
+
+// The text of a code that code_of() gave; empty for all others. MPICH keeps no text for a new code
+// of a class of its own, so MPI_Error_string asks here first.
+[[nodiscard]] std::string text_of_code(int code);
+
+}  // namespace tessera::mpiio

@@ -1,0 +1,54 @@
+// Groups: the ranks that opened a file together, and how they reach each other.
+//
+// What belongs to a communicator is made once and kept on it (an attribute): our own duplicate, the
+// map of ranks to nodes, and the group that coordinates opens. Every open file then has a group of
+// its own from a pool, so that operations on two files never meet in one exchange. Ranks of one
+// node reach each other through common memory and sleep while they wait, polling MPI now and then
+// so that other traffic goes on; several nodes are joined by messages of their leaders.
+//   (G1) Ranks take groups of one communicator in the same order: opens are collective.
+//   (G2) A group is used by one file at a time, and goes back to the pool when all ranks closed it.
+// Thread safety: one thread at a time for each group.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tessera/base/result.hpp"
+#include "tessera/mpiio/shared_pointer.hpp"
+#include "tessera/port/exchange.hpp"
+#include "tessera/port/team.hpp"
+
+namespace tessera::mpiio {
+
+class Group {
+ public:
+  virtual ~Group() = default;
+
+  // All ranks of the communicator, numbered as there.
+  [[nodiscard]] virtual port::Exchange& exchange() = 0;
+  // The same ranks as a team, if all are on one node; else null.
+  [[nodiscard]] virtual port::Team* team() = 0;
+  // The node of each rank, from 0.
+  [[nodiscard]] virtual std::span<const int> nodes() const = 0;
+  // Whether this rank is the first of its node: it does what has to be done once on every node.
+  [[nodiscard]] virtual bool leads_node() const = 0;
+  // The pointer that all ranks share.
+  [[nodiscard]] virtual SharedPointer& shared_pointer() = 0;
+
+  [[nodiscard]] int rank() { return exchange().rank(); }
+  [[nodiscard]] int size() { return exchange().size(); }
+};
+
+// A group of the communicator for one open file. Collective. Fails on all ranks alike.
+[[nodiscard]] base::Result<std::shared_ptr<Group>> take_group(MPI_Comm communicator);
+
+// The communicator's group of processes, to be freed by the caller.
+[[nodiscard]] base::Result<MPI_Group> process_group(MPI_Comm communicator);
+
+// Frees everything that communicators keep; called by MPI_Finalize, when no file is open.
+void end_groups();
+
+}  // namespace tessera::mpiio

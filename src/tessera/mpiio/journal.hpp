@@ -1,0 +1,64 @@
+// The journal: what a job did to its files, for TESSERA_REPORT and TESSERA_EXPLAIN.
+//
+// Each rank counts for itself; MPI_Finalize gathers the counts of all ranks into one log (its
+// format is docs/formats/report.md), which `tessera report` turns into a page. With neither
+// variable set nothing is counted. Thread safety: everything.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/move/engine.hpp"
+#include "tessera/pattern/trace.hpp"
+#include "tessera/port/exchange.hpp"
+
+namespace tessera::mpiio {
+
+// Phases of a file's life that take time besides the moves.
+enum class Stage { kOpen, kView, kSync, kClose };
+
+// One operation that moved bytes.
+struct Operation {
+  move::Direction direction = move::Direction::kRead;
+  bool collective = false;
+  const pattern::Pattern* file = nullptr;  // which bytes were asked for
+  int64_t bytes = 0;                       // how many moved
+  int64_t ns = 0;
+  move::Choice choice;
+  move::Phases phases;
+};
+
+class Journal {
+ public:
+  // The one of this process.
+  static Journal& get();
+
+  // Whether anything is counted; callers measure nothing otherwise.
+  [[nodiscard]] bool reports() const { return reports_; }
+  [[nodiscard]] bool explains() const { return explains_; }
+  [[nodiscard]] bool on() const { return reports_ || explains_; }
+
+  void note_stage(const std::string& path, Stage stage, int64_t ns);
+  // `rank` is the one in the file's group: rank 0 explains, once for each file and kind.
+  void note_operation(const std::string& path, int rank, const Operation& operation);
+  void note_ignored_hint(const std::string& path, const std::string& what);
+
+  // Writes the log of the job. Collective over all ranks of the job; does nothing unless reports().
+  void finish(port::Exchange& all);
+
+ private:
+  Journal();
+  struct State;
+
+  void explain(const std::string& path, const Operation& operation);
+  std::string own_text(int rank);
+  std::string merged_text(const std::vector<base::Bytes>& texts, int ranks);
+
+  bool reports_ = false;
+  bool explains_ = false;
+  State* state_;  // never destroyed: threads may end late
+};
+
+}  // namespace tessera::mpiio

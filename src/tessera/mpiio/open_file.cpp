@@ -1,0 +1,334 @@
+#include "tessera/mpiio/open_file.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <unordered_set>
+#include <vector>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/mpiio/fault.hpp"
+#include "tessera/mpiio/info_values.hpp"
+#include "tessera/mpiio/journal.hpp"
+#include "tessera/mpiio/requests.hpp"
+#include "tessera/mpiio/stopwatch.hpp"
+#include "tessera/port/guarded.hpp"
+
+namespace tessera::mpiio {
+
+namespace {
+
+// Every open file, and the Fortran numbers of those that were asked for one.
+struct Table {
+  std::unordered_set<const void*> open;
+  std::vector<OpenFile*> numbered;  // by number; null where the file was closed
+};
+
+port::Guarded<Table>& table() {
+  static auto& all = *new port::Guarded<Table>;
+  return all;
+}
+
+// Far from the numbers that an MPI gives to its own files.
+constexpr MPI_Fint kFirstNumber = 0x40000000;
+
+base::Result<void> check_amode(int amode) {
+  const int ways = amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY);
+  if (ways != MPI_MODE_RDONLY && ways != MPI_MODE_RDWR && ways != MPI_MODE_WRONLY) {
+    return fault(MPI_ERR_AMODE,
+                 "the access mode needs one of MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY");
+  }
+  if (ways == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
+    return fault(MPI_ERR_AMODE, "a file that is opened for reading only cannot be created");
+  }
+  if (ways == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0) {
+    return fault(MPI_ERR_AMODE, "MPI_MODE_SEQUENTIAL excludes MPI_MODE_RDWR");
+  }
+  return {};
+}
+
+// Whether all ranks gave the same number; also carries an error of one of them to all.
+base::Result<void> agree_on(port::Exchange& exchange, const base::Result<void>& mine,
+                            int64_t number, const char* what) {
+  base::Bytes told(sizeof(number) + 1);
+  std::memcpy(told.data(), &number, sizeof(number));
+  told[sizeof(number)] = mine ? std::byte{1} : std::byte{0};
+  TESSERA_TRY(const auto all, exchange.all_gather(told));
+  const auto good = [](const base::Bytes& of) { return of.back() == std::byte{1}; };
+  if (!std::all_of(all.begin(), all.end(), good)) return exchange.agree(mine);
+  const auto same = [&](const base::Bytes& of) { return of == all.front(); };
+  if (std::all_of(all.begin(), all.end(), same)) return {};
+  return fault(MPI_ERR_NOT_SAME, std::string("the ranks gave different values: ") + what);
+}
+
+// What the file that ROMIO_HINTS names holds; nothing if there is none.
+std::string romio_hints() {
+  const char* name = std::getenv("ROMIO_HINTS");
+  if (name == nullptr) return {};
+  std::ifstream stream(name);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+base::Result<move::Hints> parse_hints(const std::vector<base::KeyValue>& given) {
+  move::HintSources sources;
+  sources.romio_file_text = romio_hints();
+  sources.environment = [](const char* name) { return std::getenv(name); };
+  sources.info = given;
+  return move::Hints::parse(sources);
+}
+
+void explain_ignored(const std::string& path, const move::Hints& hints) {
+  if (!Journal::get().explains()) return;
+  for (const std::string& what : hints.ignored()) Journal::get().note_ignored_hint(path, what);
+}
+
+// Adds values to those given before; later ones count.
+void merge(std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>& more) {
+  given.insert(given.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+// How a rank opens the file.
+struct OpenFile::Opening {
+  std::string path;
+  port::OpenMode mode;
+  bool write_only = false;
+
+  Opening(const std::string& name, int amode) : path(name) {
+    mode.write = (amode & MPI_MODE_RDONLY) == 0;
+    mode.create = (amode & MPI_MODE_CREATE) != 0;
+    mode.exclusive = (amode & MPI_MODE_EXCL) != 0;
+    write_only = (amode & MPI_MODE_WRONLY) != 0;
+  }
+
+  // Files for writing are opened for reading too where that is allowed: some ways of writing read
+  // first.
+  [[nodiscard]] base::Result<std::unique_ptr<port::PlainFile>> attempt(bool create) const {
+    port::OpenMode asked = mode;
+    asked.create = create;
+    asked.exclusive = create;
+    auto opened = port::PlainFile::open(path, asked);
+    if (opened || !write_only || opened.error().code != base::Code::kDenied) return opened;
+    asked.read = false;
+    return port::PlainFile::open(path, asked);
+  }
+};
+
+base::Result<void> OpenFile::open_first(const Opening& opening) {
+  const bool must_create = opening.mode.create && opening.mode.exclusive;
+  for (int tries = 0;; ++tries) {
+    if (!must_create) {
+      auto existing = opening.attempt(false);
+      const bool missing = !existing && existing.error().errno_value == ENOENT;
+      if (existing) file = *std::move(existing);
+      if (existing) return {};
+      if (!missing || !opening.mode.create) return base::failure_of(existing);
+    }
+    auto made = opening.attempt(true);
+    created_ = made.has_value();
+    if (made) file = *std::move(made);
+    if (made) return {};
+    // Someone else made it in between: then it is there now.
+    const bool raced = made.error().errno_value == EEXIST && !must_create && tries < 8;
+    if (!raced) return base::failure_of(made);
+  }
+}
+
+base::Result<void> OpenFile::open_others(const Opening& opening) {
+  if (file) return {};
+  TESSERA_TRY(file, opening.attempt(false));
+  return {};
+}
+
+base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, int amode,
+                                       MPI_Info info) {
+  const Stopwatch watch;
+  TESSERA_TRY(auto group, take_group(comm));
+  struct Destroy {
+    void operator()(OpenFile* opened) const { delete opened; }
+  };
+  std::unique_ptr<OpenFile, Destroy> opened(new OpenFile);
+  opened->path = path;
+  opened->amode = amode;
+  opened->group = group;
+  opened->given_ = info_values(info);
+  port::Exchange& exchange = group->exchange();
+
+  auto hints = parse_hints(opened->given_);
+  base::Result<void> ready = check_amode(amode);
+  if (ready && !hints) ready = fault(MPI_ERR_INFO_VALUE, hints.error().message());
+  TESSERA_TRY_VOID(agree_on(exchange, ready, amode, "access mode"));
+  opened->hints = std::make_shared<const move::Hints>(*std::move(hints));
+
+  const Opening opening(path, amode);
+  TESSERA_TRY_VOID(
+      exchange.agree(exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>()));
+  base::Result<void> prepared = opened->open_others(opening);
+  if (prepared) prepared = opened->prepare(comm);
+  const base::Result<void> verdict = exchange.agree(prepared);
+  if (!verdict) {
+    if (opened->created_) ::unlink(path.c_str());
+    return base::failure_of(verdict);
+  }
+  explain_ignored(path, *opened->hints);
+  opened->register_file();
+  Journal::get().note_stage(path, Stage::kOpen, watch.ns());
+  return opened.release();
+}
+
+base::Result<void> OpenFile::prepare(MPI_Comm comm) {
+  locks = std::make_unique<lock::FcntlLocks>(*file);
+  handler = default_error_handler();
+  TESSERA_TRY(processes, process_group(comm));
+  if ((amode & MPI_MODE_APPEND) != 0) {
+    TESSERA_TRY(position, file->size());
+  }
+  if (group->rank() == 0) TESSERA_TRY_VOID(group->shared_pointer().store(position));
+  return {};
+}
+
+OpenFile::~OpenFile() {
+  drop_type(view.etype);
+  drop_type(view.filetype);
+  if (processes != MPI_GROUP_NULL) PMPI_Group_free(&processes);
+}
+
+base::Result<void> OpenFile::close(OpenFile* opened) {
+  const Stopwatch watch;
+  const std::string path = opened->path;
+  wait_for_jobs(*opened);
+  base::Result<void> mine;
+  if (opened->hints->durable_close) mine = opened->file->sync();
+  opened->file.reset();
+  const std::shared_ptr<Group> group = opened->group;
+  const bool remove = (opened->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
+  opened->forget_file();
+  delete opened;
+  base::Result<void> verdict = group->exchange().agree(mine);
+  if (remove) {
+    const bool mine_to_do = group->rank() == 0;
+    const auto removed = group->exchange().agree(mine_to_do ? delete_file(path) : mine);
+    if (verdict) verdict = removed;
+  }
+  Journal::get().note_stage(path, Stage::kClose, watch.ns());
+  return verdict;
+}
+
+OpenFile* OpenFile::from(MPI_File handle) {
+  return table().with([&](const Table& all) {
+    return all.open.contains(handle) ? reinterpret_cast<OpenFile*>(handle) : nullptr;
+  });
+}
+
+MPI_Fint OpenFile::number() {
+  return table().with([&](Table& all) {
+    if (number_ == 0) {
+      auto place = std::find(all.numbered.begin(), all.numbered.end(), nullptr);
+      if (place == all.numbered.end()) place = all.numbered.insert(place, nullptr);
+      *place = this;
+      number_ = kFirstNumber + static_cast<MPI_Fint>(place - all.numbered.begin());
+    }
+    return number_;
+  });
+}
+
+OpenFile* OpenFile::from_number(MPI_Fint number) {
+  return table().with([&](const Table& all) -> OpenFile* {
+    const int64_t index = int64_t{number} - kFirstNumber;
+    if (index < 0 || index >= base::exact_cast<int64_t>(all.numbered.size())) return nullptr;
+    return all.numbered[static_cast<size_t>(index)];
+  });
+}
+
+void OpenFile::register_file() {
+  table().with([&](Table& all) { all.open.insert(this); });
+}
+
+void OpenFile::forget_file() {
+  table().with([&](Table& all) {
+    all.open.erase(this);
+    std::replace(all.numbered.begin(), all.numbered.end(), this, static_cast<OpenFile*>(nullptr));
+  });
+}
+
+base::Result<void> OpenFile::set_size(MPI_Offset size) {
+  base::Result<void> mine;
+  if (size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
+  if (mine && (amode & MPI_MODE_RDONLY) != 0) {
+    mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
+  }
+  TESSERA_TRY_VOID(agree_on(group->exchange(), mine, size, "size"));
+  return group->exchange().agree(group->rank() == 0 ? file->truncate(size) : mine);
+}
+
+base::Result<void> OpenFile::preallocate(MPI_Offset size) {
+  base::Result<void> mine;
+  if (size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
+  if (mine && (amode & MPI_MODE_RDONLY) != 0) {
+    mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
+  }
+  TESSERA_TRY_VOID(agree_on(group->exchange(), mine, size, "size"));
+  return group->exchange().agree(group->rank() == 0 ? file->reserve(size) : mine);
+}
+
+base::Result<void> OpenFile::sync() {
+  const Stopwatch watch;
+  base::Result<void> mine;
+  if ((amode & MPI_MODE_RDONLY) != 0) {
+    return group->exchange().agree(mine);
+  }
+  wait_for_jobs(*this);
+  // After the barrier all writes of the node are in its page cache; one sync makes them durable.
+  TESSERA_TRY_VOID(group->exchange().barrier());
+  const base::Result<void> verdict =
+      group->exchange().agree(group->leads_node() ? file->sync() : mine);
+  Journal::get().note_stage(path, Stage::kSync, watch.ns());
+  return verdict;
+}
+
+base::Result<void> OpenFile::set_atomicity(bool value) {
+  TESSERA_TRY_VOID(agree_on(group->exchange(), {}, value ? 1 : 0, "atomicity"));
+  atomic = value;
+  return {};
+}
+
+base::Result<void> OpenFile::set_info(MPI_Info info) {
+  merge(given_, info_values(info));
+  auto parsed = parse_hints(given_);
+  base::Result<void> mine;
+  if (!parsed) mine = fault(MPI_ERR_INFO_VALUE, parsed.error().message());
+  TESSERA_TRY_VOID(group->exchange().agree(mine));
+  hints = std::make_shared<const move::Hints>(*std::move(parsed));
+  explain_ignored(path, *hints);
+  return {};
+}
+
+base::Result<MPI_Info> OpenFile::info() const { return make_info(hints->effective()); }
+
+base::Result<void> OpenFile::check_access(move::Direction direction, bool shared) const {
+  if (direction == move::Direction::kRead && (amode & MPI_MODE_WRONLY) != 0) {
+    return fault(MPI_ERR_ACCESS, path + " is open for writing only");
+  }
+  if (direction == move::Direction::kWrite && (amode & MPI_MODE_RDONLY) != 0) {
+    return fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
+  }
+  if (!shared && sequential()) {
+    return fault(MPI_ERR_UNSUPPORTED_OPERATION,
+                 path + " is open with MPI_MODE_SEQUENTIAL: only shared pointers may be used");
+  }
+  return {};
+}
+
+base::Result<void> delete_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0) return base::fail_errno(errno, "delete " + path);
+  return {};
+}
+
+}  // namespace tessera::mpiio

@@ -1,0 +1,126 @@
+// Open files: what an MPI_File of ours stands for.
+//
+// Handles of the MPI's own files, and garbage, are told from ours by a table of all open files, not
+// by looking at what they point to. A file belongs to the ranks that opened it together; what is
+// collective in MPI is collective here, and gives every rank the same verdict.
+//   (F1) `view`, the pointers and the hints change only in collective calls, or in calls of their
+//        own rank; the worker's jobs have copies of what they need.
+//   (F2) Functions named after MPI's take arguments as the program gave them, and check them.
+// Thread safety: the table from any thread; one file as MPI says, which is one thread at a time for
+// collective calls and pointer updates.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tessera/lock/fcntl_locks.hpp"
+#include "tessera/move/engine.hpp"
+#include "tessera/move/hints.hpp"
+#include "tessera/mpiio/error_handlers.hpp"
+#include "tessera/mpiio/group.hpp"
+#include "tessera/mpiio/types.hpp"
+#include "tessera/pattern/view.hpp"
+#include "tessera/port/plain_file.hpp"
+
+namespace tessera::mpiio {
+
+// What MPI_File_set_view has set. Owns its type handles.
+struct FileView {
+  int64_t displacement = 0;
+  MPI_Datatype etype = MPI_BYTE;
+  MPI_Datatype filetype = MPI_BYTE;
+  std::string datarep = "native";
+  Representation representation = Representation::kNative;
+  int64_t etype_size = 1;  // in the file
+  pattern::View bytes;     // meaningless if `empty`
+  bool empty = false;      // the filetype has no bytes
+};
+
+// A split collective operation between its begin and its end.
+struct SplitAccess {
+  const void* buffer = nullptr;
+  int kind = 0;  // which pair of functions
+  int64_t bytes = 0;
+  int code = MPI_SUCCESS;
+};
+
+class OpenFile {
+ public:
+  // Collective.
+  [[nodiscard]] static base::Result<OpenFile*> open(MPI_Comm comm, const std::string& path,
+                                                    int amode, MPI_Info info);
+  // Collective; the file is gone afterwards, whatever the verdict.
+  [[nodiscard]] static base::Result<void> close(OpenFile* file);
+
+  // The file behind a handle; null if it is not one of ours.
+  [[nodiscard]] static OpenFile* from(MPI_File handle);
+  [[nodiscard]] MPI_File handle() { return reinterpret_cast<MPI_File>(this); }
+
+  // Fortran numbers.
+  [[nodiscard]] MPI_Fint number();
+  [[nodiscard]] static OpenFile* from_number(MPI_Fint number);
+
+  // Collective.
+  [[nodiscard]] base::Result<void> set_view(MPI_Offset displacement, MPI_Datatype etype,
+                                            MPI_Datatype filetype, const char* datarep,
+                                            MPI_Info info);
+  [[nodiscard]] base::Result<void> set_size(MPI_Offset size);
+  [[nodiscard]] base::Result<void> preallocate(MPI_Offset size);
+  [[nodiscard]] base::Result<void> sync();
+  [[nodiscard]] base::Result<void> set_atomicity(bool atomic);
+  [[nodiscard]] base::Result<void> set_info(MPI_Info info);
+  [[nodiscard]] base::Result<void> seek_shared(MPI_Offset offset, int whence);
+  // Local.
+  [[nodiscard]] base::Result<void> seek(MPI_Offset offset, int whence);
+  [[nodiscard]] base::Result<MPI_Offset> byte_offset(MPI_Offset offset) const;
+  [[nodiscard]] base::Result<MPI_Info> info() const;
+
+  // Whether the access mode allows it, and individual pointers or explicit offsets do.
+  [[nodiscard]] base::Result<void> check_access(move::Direction direction, bool shared) const;
+
+  [[nodiscard]] bool sequential() const { return (amode & MPI_MODE_SEQUENTIAL) != 0; }
+
+  std::string path;
+  int amode = 0;
+  MPI_Group processes = MPI_GROUP_NULL;
+  std::shared_ptr<Group> group;
+  std::unique_ptr<port::PlainFile> file;
+  std::unique_ptr<lock::Locks> locks;
+  std::shared_ptr<const move::Hints> hints;
+  move::Costs costs;
+  FileView view;
+  int64_t position = 0;  // the individual pointer, in etypes
+  bool atomic = false;
+  ErrorHandler handler;
+  std::optional<SplitAccess> split;
+  std::atomic<int64_t> jobs_pending{0};  // of the worker, on this file
+
+ private:
+  OpenFile() = default;
+  ~OpenFile();
+
+  struct Opening;
+  base::Result<void> open_first(const Opening& opening);
+  base::Result<void> open_others(const Opening& opening);
+  base::Result<void> prepare(MPI_Comm comm);
+  [[nodiscard]] base::Result<int64_t> end_in_etypes() const;
+  [[nodiscard]] base::Result<int64_t> target(MPI_Offset offset, int whence, int64_t current) const;
+  void register_file();
+  void forget_file();
+
+  std::vector<base::KeyValue> given_;  // hints of the program, in order
+  bool created_ = false;
+  int number_ = 0;
+};
+
+// Deletes a file by name, as MPI_File_delete.
+[[nodiscard]] base::Result<void> delete_file(const std::string& path);
+
+// Whether files of this name are ours: not excluded, and without a prefix of another file system.
+[[nodiscard]] bool is_ours(const char* path);
+
+}  // namespace tessera::mpiio
