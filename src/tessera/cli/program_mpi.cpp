@@ -50,6 +50,9 @@ std::vector<std::string> words_of(std::string_view line, std::string_view blanks
 
 std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+// Also a script of that name, as those that choose between several Pythons are.
+bool is_python(std::string_view path) { return last_name(path).starts_with("python"); }
+
 std::string beginning_of(const std::string& path) {
   std::string text(kScriptLineMax, '\0');
   std::ifstream file(path, std::ios::binary);
@@ -92,9 +95,28 @@ Answer mpi_of_binary(const std::string& path, const Surroundings& around) {
         Code::kInvalid,
         fmt::format("{} is linked statically; nothing can be preloaded into it", path));
   }
-  TESSERA_TRY(const auto mpi, mpi_among(path, around));
-  if (!mpi && last_name(path).starts_with("python")) return mpi_of_python(path, around);
-  return mpi;
+  return mpi_among(path, around);
+}
+
+// Follows scripts to the program that runs them.
+Answer mpi_by_linkage(const std::string& path, const Surroundings& around) {
+  std::string file = path;
+  for (int i = 0; i < kScriptsMax; ++i) {
+    const std::string text = beginning_of(file);
+    if (text.starts_with("\x7f"
+                         "ELF"))
+      return mpi_of_binary(file, around);
+    const std::string interpreter = interpreter_of(text);
+    if (interpreter.empty()) break;
+    const auto found = find_program(interpreter, around.path_list);
+    if (!found) {
+      return base::fail(found.error().code, fmt::format("{} is a script that cannot be run: {}",
+                                                        file, found.error().message()));
+    }
+    if (is_python(*found)) return mpi_of_python(*found, around);
+    file = *found;
+  }
+  return std::optional<Mpi>();
 }
 
 std::string environment(const char* name) {
@@ -121,17 +143,9 @@ std::string interpreter_of(std::string_view text) {
 }
 
 Answer mpi_of_program(const std::string& path, const Surroundings& around) {
-  std::string file = path;
-  for (int i = 0; i < kScriptsMax; ++i) {
-    const std::string text = beginning_of(file);
-    if (text.starts_with("\x7f"
-                         "ELF"))
-      return mpi_of_binary(file, around);
-    const std::string interpreter = interpreter_of(text);
-    if (interpreter.empty()) return std::optional<Mpi>();
-    TESSERA_TRY(file, find_program(interpreter, around.path_list));
-  }
-  return std::optional<Mpi>();
+  TESSERA_TRY(const auto mpi, mpi_by_linkage(path, around));
+  if (!mpi && is_python(path)) return mpi_of_python(path, around);
+  return mpi;
 }
 
 }  // namespace tessera::cli
