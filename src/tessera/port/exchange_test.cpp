@@ -1,4 +1,4 @@
-// The conformance suite: what exchange.hpp promises, alone and among threads.
+// The conformance suite: what exchange.hpp promises, alone, among threads and processes.
 #include "tessera/port/exchange.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,11 @@
 
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/self_exchange.hpp"
+#include "tessera/port/self_team.hpp"
+#include "tessera/port/test_processes.hpp"
 #include "tessera/port/test_seed.hpp"
 #include "tessera/port/thread_exchange.hpp"
+#include "tessera/port/thread_team.hpp"
 
 namespace tessera::port {
 namespace {
@@ -23,16 +26,45 @@ using base::Code;
 
 Bytes text(const std::string& content) { return base::copy_of(bytes_of(content)); }
 
-// The parameter is the number of ranks; 0 stands for SelfExchange.
-class ExchangeConformance : public ::testing::TestWithParam<int> {
+enum class Kind { kSelf, kThreads, kSelfTeam, kThreadTeam, kProcessTeam };
+
+struct Setting {
+  Kind kind;
+  int ranks;
+};
+
+void run_setting(const Setting& setting, const std::function<void(Exchange&)>& rank_main) {
+  switch (setting.kind) {
+    case Kind::kSelf: {
+      SelfExchange self;
+      return rank_main(self);
+    }
+    case Kind::kSelfTeam: {
+      SelfTeam self;
+      return rank_main(self);
+    }
+    case Kind::kThreads:
+      return run_ranks(setting.ranks, rank_main);
+    case Kind::kThreadTeam:
+      return run_team(setting.ranks, rank_main);
+    case Kind::kProcessTeam:
+      return run_process_team(setting.ranks, rank_main);
+  }
+}
+
+std::string kind_name(Kind kind) {
+  constexpr const char* kNames[] = {"Self", "Threads", "SelfTeam", "ThreadTeam", "ProcessTeam"};
+  return kNames[static_cast<int>(kind)];
+}
+
+std::string setting_name(const ::testing::TestParamInfo<Setting>& setting) {
+  return kind_name(setting.param.kind) + std::to_string(setting.param.ranks);
+}
+
+class ExchangeConformance : public ::testing::TestWithParam<Setting> {
  protected:
   static void run(const std::function<void(Exchange&)>& rank_main) {
-    if (GetParam() > 0) {
-      run_ranks(GetParam(), rank_main);
-    } else {
-      SelfExchange self;
-      rank_main(self);
-    }
+    run_setting(GetParam(), rank_main);
   }
 };
 
@@ -80,12 +112,12 @@ TEST_P(ExchangeConformance, BroadcastAndMaximum) {
 }
 
 TEST_P(ExchangeConformance, E2BarrierWaitsForAll) {
-  std::atomic<int> arrived = 0;
+  const SharedByChildren<std::atomic<int>> arrived;
   run([&](Exchange& exchange) {
     for (int round = 1; round <= 50; ++round) {
-      ++arrived;
+      ++*arrived;
       ASSERT_TRUE(exchange.barrier());
-      EXPECT_GE(arrived.load(), round * exchange.size());
+      EXPECT_GE(arrived->load(), round * exchange.size());
       ASSERT_TRUE(exchange.barrier());
     }
   });
@@ -126,7 +158,79 @@ TEST_P(ExchangeConformance, E4RandomVerdictsAreTheSameEverywhere) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, ExchangeConformance, ::testing::Values(0, 1, 2, 4, 7));
+// The same random bytes on every rank, of a size that is empty, small, around the steps of the
+// implementations, or several megabytes.
+Bytes random_bytes(Random& random) {
+  constexpr uint64_t kSizes[] = {0, 1, 480, 496, 497, 512, 65'535, 65'536, 65'537, 131'072};
+  uint64_t size = 0;
+  switch (random.uniform(4)) {
+    case 0:
+      size = kSizes[random.uniform(std::size(kSizes))];
+      break;
+    case 1:
+      size = random.uniform(600);
+      break;
+    case 2:
+      size = random.uniform(200'000);
+      break;
+    default:
+      size = random.chance(1, 8) ? random.uniform(3'000'000) : 0;
+      break;
+  }
+  Bytes bytes(size);
+  random.fill(bytes);
+  return bytes;
+}
+
+// What rank `from` gives to rank `to`.
+using Matrix = std::vector<std::vector<Bytes>>;
+
+Matrix random_matrix(Random& random, int ranks) {
+  Matrix matrix(static_cast<size_t>(ranks));
+  for (auto& row : matrix) {
+    for (int to = 0; to < ranks; ++to) row.push_back(random_bytes(random));
+  }
+  return matrix;
+}
+
+// Every rank draws the same contributions of all ranks, so it knows what it has to get.
+TEST_P(ExchangeConformance, E2RandomContributionsArriveWhole) {
+  const uint64_t seed = test_seed();
+  run([seed](Exchange& exchange) {
+    SeededRandom random(seed);
+    const auto me = static_cast<size_t>(exchange.rank());
+    for (int round = 0; round < 12; ++round) {
+      const Matrix matrix = random_matrix(random, exchange.size());
+      const auto root = static_cast<int>(random.uniform(static_cast<uint64_t>(exchange.size())));
+      std::vector<Bytes> column;
+      std::vector<Bytes> first;
+      for (const auto& row : matrix) {
+        column.push_back(row[me]);
+        first.push_back(row[0]);
+      }
+      ASSERT_EQ(exchange.all_to_all(matrix[me]).value(), column);
+      ASSERT_EQ(exchange.all_gather(first[me]).value(), first);
+      const auto gathered = exchange.gather(root, first[me]).value();
+      ASSERT_EQ(gathered, exchange.rank() == root ? first : std::vector<Bytes>());
+      ASSERT_EQ(exchange.broadcast(root, first[me]).value(), first[static_cast<size_t>(root)]);
+      std::vector<uint64_t> numbers;
+      for (int rank = 0; rank < exchange.size(); ++rank) numbers.push_back(random.next());
+      ASSERT_EQ(exchange.all_max(numbers[me]).value(),
+                *std::max_element(numbers.begin(), numbers.end()));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, ExchangeConformance,
+                         ::testing::Values(Setting{Kind::kSelf, 1}, Setting{Kind::kThreads, 1},
+                                           Setting{Kind::kThreads, 2}, Setting{Kind::kThreads, 4},
+                                           Setting{Kind::kThreads, 7}, Setting{Kind::kSelfTeam, 1},
+                                           Setting{Kind::kThreadTeam, 4},
+                                           Setting{Kind::kProcessTeam, 1},
+                                           Setting{Kind::kProcessTeam, 2},
+                                           Setting{Kind::kProcessTeam, 3},
+                                           Setting{Kind::kProcessTeam, 7}),
+                         setting_name);
 
 TEST(Exchange, E4TheWorstErrorWinsThenTheLowestRank) {
   run_ranks(4, [](Exchange& exchange) {
@@ -144,8 +248,11 @@ TEST(Exchange, LongSentencesAreCutForAll) {
   });
 }
 
-TEST(ThreadExchange, E3ARankThatLeavesFailsTheOthers) {
-  run_ranks(4, [](Exchange& exchange) {
+// What is promised where there is more than one rank.
+class ExchangeOfSeveral : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(ExchangeOfSeveral, E3ARankThatLeavesFailsTheOthers) {
+  run_setting({GetParam(), 4}, [](Exchange& exchange) {
     ASSERT_TRUE(exchange.barrier());
     if (exchange.rank() == 2) return;
     const auto gathered = exchange.all_gather({});
@@ -156,14 +263,14 @@ TEST(ThreadExchange, E3ARankThatLeavesFailsTheOthers) {
   });
 }
 
-TEST(ThreadExchange, E3ACallThatAllRanksMadeSucceedsAlsoWhenOneLeavesAtOnce) {
-  for (int round = 0; round < 200; ++round) {
-    run_ranks(3, [](Exchange& exchange) { EXPECT_TRUE(exchange.all_max(1)); });
+TEST_P(ExchangeOfSeveral, E3ACallThatAllRanksMadeSucceedsAlsoWhenOneLeavesAtOnce) {
+  for (int round = 0; round < 100; ++round) {
+    run_setting({GetParam(), 3}, [](Exchange& exchange) { EXPECT_TRUE(exchange.all_max(1)); });
   }
 }
 
-TEST(ThreadExchange, E1DifferentCallsAreAnErrorForAll) {
-  run_ranks(3, [](Exchange& exchange) {
+TEST_P(ExchangeOfSeveral, E1DifferentCallsAreAnErrorForAll) {
+  run_setting({GetParam(), 3}, [](Exchange& exchange) {
     const auto result =
         exchange.rank() == 1 ? exchange.broadcast(0, {}) : exchange.broadcast(1, {});
     ASSERT_FALSE(result);
@@ -173,6 +280,12 @@ TEST(ThreadExchange, E1DifferentCallsAreAnErrorForAll) {
     EXPECT_FALSE(exchange.barrier());
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ExchangeOfSeveral,
+                         ::testing::Values(Kind::kThreads, Kind::kThreadTeam, Kind::kProcessTeam),
+                         [](const ::testing::TestParamInfo<Kind>& kind) {
+                           return kind_name(kind.param);
+                         });
 
 }  // namespace
 }  // namespace tessera::port

@@ -1,0 +1,99 @@
+#include "tessera/port/shared_barrier.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/port/posix_clock.hpp"
+
+namespace tessera::port {
+
+namespace {
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4);
+
+constexpr int64_t kSleepNs = 1'000'000;
+// Longer than a rank on another core needs to come round, shorter than being woken costs twice.
+constexpr int64_t kSpinNs = 20'000;
+// Looks at the memory between two looks at the clock.
+constexpr int kSpinLooks = 32;
+
+// One look of a spinning core, which leaves the other thread of the core its share.
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+template <typename Done>
+bool spin(int64_t nanoseconds, Done done) {
+  if (nanoseconds <= 0) return done();
+  const PosixClock clock;
+  const int64_t end = clock.now_ns() + nanoseconds;
+  do {
+    for (int i = 0; i < kSpinLooks; ++i) {
+      if (done()) return true;
+      relax();
+    }
+  } while (clock.now_ns() < end);
+  return done();
+}
+
+}  // namespace
+
+int64_t SharedBarrier::spin_ns_for(int ranks) {
+  return ranks <= ::sysconf(_SC_NPROCESSORS_ONLN) ? kSpinNs : 0;
+}
+
+SharedBarrier::Outcome SharedBarrier::wait(int ranks, const Patience& patience) {
+  if (broken() != 0) return Outcome::kBroken;
+  const uint32_t generation = generation_.load(std::memory_order_acquire);
+  const auto others = static_cast<uint32_t>(ranks - 1);
+  const uint32_t before = arrived_.fetch_add(1, std::memory_order_acq_rel);
+  TESSERA_ASSERT(before <= others);
+  if (before == others) {
+    arrived_.store(0, std::memory_order_relaxed);
+    generation_.store(generation + 1, std::memory_order_seq_cst);
+    if (asleep_.load(std::memory_order_seq_cst) > 0) wake_all();
+    return Outcome::kMet;
+  }
+  if (spin(patience.spin_ns, [&] { return passed(generation) || broken() != 0; }) &&
+      passed(generation)) {
+    return Outcome::kMet;
+  }
+  while (!passed(generation)) {
+    // Whoever broke it after the last rank had arrived did so after the generation had passed.
+    if (broken() != 0) return passed(generation) ? Outcome::kMet : Outcome::kBroken;
+    sleep(generation);
+    if (!passed(generation) && patience.idle) patience.idle();
+  }
+  return Outcome::kMet;
+}
+
+void SharedBarrier::break_up(uint32_t reason) {
+  TESSERA_ASSERT(reason != 0);
+  uint32_t whole = 0;
+  broken_.compare_exchange_strong(whole, reason, std::memory_order_acq_rel);
+  // A rank that is about to sleep misses this, and looks again within a millisecond.
+  wake_all();
+}
+
+// Sleeps until the generation passes, a signal comes or a millisecond is over.
+void SharedBarrier::sleep(uint32_t generation) {
+  const timespec limit{0, kSleepNs};
+  asleep_.fetch_add(1, std::memory_order_seq_cst);
+  ::syscall(SYS_futex, &generation_, FUTEX_WAIT, generation, &limit, nullptr, 0);
+  asleep_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void SharedBarrier::wake_all() {
+  ::syscall(SYS_futex, &generation_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace tessera::port
