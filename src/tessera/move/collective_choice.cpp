@@ -1,0 +1,131 @@
+#include "tessera/move/collective_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace tessera::move {
+
+namespace {
+
+// The times that the ranks meet when they move together, besides once for each round.
+constexpr double kMeetings = 3;
+
+double number(int64_t value) { return static_cast<double>(value); }
+
+std::string format(const char* form, double value, const char* unit) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), form, value, unit);
+  return text.data();
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1e3) return format("%.0f %s", bytes, "bytes");
+  if (bytes < 1e6) return format("%.1f %s", bytes / 1e3, "kB");
+  return bytes < 1e9 ? format("%.1f %s", bytes / 1e6, "MB") : format("%.1f %s", bytes / 1e9, "GB");
+}
+
+std::string time_text(double ns) {
+  if (ns < 1e6) return format("%.0f %s", ns / 1e3, "us");
+  return ns < 1e9 ? format("%.1f %s", ns / 1e6, "ms") : format("%.1f %s", ns / 1e9, "s");
+}
+
+double cores_used(const Picture& picture) {
+  return std::max(1.0, std::min(number(picture.policy.cores), number(std::ssize(picture.ranks))));
+}
+
+// One meeting of all ranks.
+double meeting_ns(const Picture& picture) {
+  return picture.policy.costs.rendezvous_ns * number(std::ssize(picture.ranks)) /
+         cores_used(picture);
+}
+
+// What a rank's own move costs: a request for each run, or all that it spans.
+double own_ns(const Summary& rank, const Costs& costs, Direction direction) {
+  const bool reads = direction == Direction::kRead;
+  const double byte_ns = reads ? costs.read_byte_ns : costs.write_byte_ns;
+  const double list_ns = number(rank.runs) * costs.listed_ns + number(rank.bytes) * byte_ns;
+  const double sieved_byte_ns = reads ? byte_ns : costs.read_byte_ns + costs.write_byte_ns;
+  const double sieve_ns = number(rank.span.length()) * sieved_byte_ns +
+                          number(rank.runs) * costs.copy_run_ns +
+                          number(rank.bytes) * costs.copy_byte_ns;
+  return std::min(list_ns, sieve_ns);
+}
+
+// All ranks at once, each for itself. Reads share the cores; a file takes one writer at a time.
+double separate_ns(const Picture& picture, Direction direction) {
+  double sum = 0;
+  for (const Summary& rank : picture.ranks) sum += own_ns(rank, picture.policy.costs, direction);
+  return direction == Direction::kRead ? sum / cores_used(picture) : sum;
+}
+
+// The whole move through windows, as its first rounds promise.
+double together_ns(const Picture& picture, const Schedule& schedule, Direction direction) {
+  const Costs& costs = picture.policy.costs;
+  double window_bytes = 0;
+  double bytes = 0;
+  for (const Round& round : schedule.rounds) {
+    window_bytes += number(round.file.length());
+    bytes += number(round.bytes);
+  }
+  const double scale = bytes > 0 ? number(picture.bytes) / bytes : 1;
+  const bool reads = direction == Direction::kRead;
+  const bool has_gaps = !reads && bytes < window_bytes;
+  const double byte_ns =
+      (reads || has_gaps ? costs.read_byte_ns : 0) + (reads ? 0 : costs.write_byte_ns);
+  const double io_ns = window_bytes * scale * byte_ns;
+  const double copy_ns =
+      number(picture.bytes) * costs.copy_byte_ns + number(picture.runs) * costs.copy_run_ns;
+  const double shared_ns = (io_ns + copy_ns) / cores_used(picture);
+  const double rounds = number(std::ssize(schedule.rounds)) * scale;
+  return (reads ? shared_ns : std::max(io_ns, shared_ns)) +
+         (rounds + kMeetings) * meeting_ns(picture);
+}
+
+}  // namespace
+
+std::string describe(const Picture& picture) {
+  if (picture.bytes == 0) return "no bytes";
+  const double each = number(picture.bytes) / number(std::max<int64_t>(1, picture.runs));
+  return std::to_string(picture.ranks.size()) + " ranks, " + std::to_string(picture.runs) +
+         " runs of " + bytes_text(each) + " in " + bytes_text(number(picture.covered));
+}
+
+WayChoice choose_way(const Picture& picture, Direction direction) {
+  const Policy& policy = picture.policy;
+  if (picture.bytes == 0) return {Way::kSeparately, "no bytes"};
+  if (picture.ranks.size() == 1) return {Way::kSeparately, "one rank"};
+  if (policy.collective == CollectiveHint::kIndependent) {
+    return {Way::kSeparately, "tessera_collective=independent"};
+  }
+  if (policy.buffering == Toggle::kDisable) return {Way::kSeparately, "romio_cb=disable"};
+  if (policy.collective != CollectiveHint::kAutomatic) {
+    return {Way::kTogether, "tessera_collective"};
+  }
+  if (policy.buffering == Toggle::kEnable) return {Way::kTogether, "romio_cb=enable"};
+  const double separate = separate_ns(picture, direction);
+  const double copied = number(picture.bytes) * policy.costs.copy_byte_ns / cores_used(picture);
+  const double meeting = (kMeetings + 1) * meeting_ns(picture);
+  const double moved =
+      number(picture.bytes) * (direction == Direction::kRead
+                                   ? policy.costs.read_byte_ns / cores_used(picture)
+                                   : policy.costs.write_byte_ns);
+  if (separate <= moved + copied / 2 + meeting) {
+    return {Way::kSeparately, describe(picture) + ": " + time_text(separate) + " apart"};
+  }
+  return {};
+}
+
+WayChoice choose_way(const Picture& picture, const Schedule& schedule, Direction direction) {
+  const double apart = separate_ns(picture, direction);
+  const double together = together_ns(picture, schedule, direction);
+  const std::string shape = describe(picture) + ": ";
+  if (apart <= together) {
+    return {Way::kSeparately,
+            shape + time_text(apart) + " apart against " + time_text(together) + " together"};
+  }
+  return {Way::kTogether,
+          shape + time_text(together) + " together against " + time_text(apart) + " apart"};
+}
+
+}  // namespace tessera::move

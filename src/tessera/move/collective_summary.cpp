@@ -1,0 +1,153 @@
+#include "tessera/move/collective_summary.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "tessera/pattern/encode.hpp"
+
+namespace tessera::move {
+
+namespace {
+
+using base::Code;
+using base::Result;
+
+// Patterns up to this weight are told to everybody: some 20 bytes for a view of nested strides.
+constexpr int64_t kToldWeightMax = 16;
+
+// The cores that this process may use.
+int64_t usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
+  return std::max(1, CPU_COUNT(&cores));
+}
+
+std::array<double*, 8> numbers_of(Costs& costs) {
+  return {&costs.request_ns,   &costs.listed_ns,   &costs.read_byte_ns, &costs.write_byte_ns,
+          &costs.copy_byte_ns, &costs.copy_run_ns, &costs.lock_ns,      &costs.rendezvous_ns};
+}
+
+void write_policy(base::ByteWriter& writer, Policy policy) {
+  for (const double* number : numbers_of(policy.costs)) {
+    writer.u64(std::bit_cast<uint64_t>(*number));
+  }
+  for (const int64_t number :
+       {policy.cores, policy.cb_buffer_size, policy.cb_nodes, policy.cb_per_node}) {
+    writer.signed_varint(number);
+  }
+  writer.u8(static_cast<uint8_t>(policy.buffering));
+  writer.u8(static_cast<uint8_t>(policy.collective));
+}
+
+Result<Policy> read_policy(base::ByteReader& reader) {
+  Policy policy;
+  for (double* number : numbers_of(policy.costs)) {
+    TESSERA_TRY(const uint64_t bits, reader.u64());
+    *number = std::bit_cast<double>(bits);
+  }
+  for (int64_t* number :
+       {&policy.cores, &policy.cb_buffer_size, &policy.cb_nodes, &policy.cb_per_node}) {
+    TESSERA_TRY(*number, reader.signed_varint());
+  }
+  TESSERA_TRY(const uint8_t buffering, reader.u8());
+  TESSERA_TRY(const uint8_t collective, reader.u8());
+  if (policy.cores < 1 || buffering > static_cast<uint8_t>(Toggle::kAutomatic) ||
+      collective > static_cast<uint8_t>(CollectiveHint::kTwoPhase)) {
+    return base::fail(Code::kIntegrity, "a policy that no rank can have given");
+  }
+  policy.buffering = static_cast<Toggle>(buffering);
+  policy.collective = static_cast<CollectiveHint>(collective);
+  return policy;
+}
+
+Result<Summary> read_summary(base::ByteReader& reader) {
+  Summary summary;
+  TESSERA_TRY(const uint8_t failed, reader.u8());
+  summary.failed = failed != 0;
+  for (int64_t* number : {&summary.span.begin, &summary.span.end, &summary.bytes, &summary.runs}) {
+    TESSERA_TRY(*number, reader.signed_varint());
+  }
+  TESSERA_TRY(const base::ByteView pattern, reader.sized_bytes());
+  summary.pattern = base::copy_of(pattern);
+  const bool sound = summary.span.begin >= 0 && summary.span.end >= summary.span.begin &&
+                     summary.bytes >= 0 && summary.bytes <= summary.span.length() &&
+                     summary.runs >= 0 && summary.runs <= summary.bytes;
+  if (!sound) return base::fail(Code::kIntegrity, "a summary that no rank can have given");
+  return summary;
+}
+
+// Adds up what the ranks said.
+void add_up(Picture& picture) {
+  std::vector<Interval> spans;
+  for (const Summary& rank : picture.ranks) {
+    picture.failed |= rank.failed;
+    picture.bytes += rank.bytes;
+    picture.runs += rank.runs;
+    if (rank.bytes > 0) spans.push_back(rank.span);
+  }
+  if (spans.empty()) return;
+  std::sort(spans.begin(), spans.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
+  picture.span = {spans.front().begin, spans.front().begin};
+  for (const Interval span : spans) {
+    picture.spans_disjoint &= span.begin >= picture.span.end || picture.covered == 0;
+    const int64_t fresh = std::max(span.begin, picture.span.end);
+    picture.covered += std::max<int64_t>(0, span.end - fresh);
+    picture.span.end = std::max(picture.span.end, span.end);
+  }
+}
+
+}  // namespace
+
+Summary summary_of(const Move& move, const Context& context) {
+  Summary summary = {.failed = !context.before,
+                     .span = move.file.span(),
+                     .bytes = move.file.size(),
+                     .runs = move.file.runs(),
+                     .pattern = {}};
+  if (move.file.shape().weight() <= kToldWeightMax) summary.pattern = pattern::encode(move.file);
+  return summary;
+}
+
+Policy policy_of(Direction direction, const Context& context) {
+  const Hints& hints = context.hints;
+  return {.costs = context.costs,
+          .cores = usable_cores(),
+          .cb_buffer_size = hints.cb_buffer_size,
+          .cb_nodes = hints.cb_nodes,
+          .cb_per_node = hints.cb_per_node,
+          .buffering = direction == Direction::kRead ? hints.cb_read : hints.cb_write,
+          .collective = hints.collective};
+}
+
+base::Bytes encode_summary(const Summary& summary, const Policy* policy) {
+  base::Bytes bytes;
+  base::ByteWriter writer(bytes);
+  writer.u8(summary.failed ? 1 : 0);
+  for (const int64_t number : {summary.span.begin, summary.span.end, summary.bytes, summary.runs}) {
+    writer.signed_varint(number);
+  }
+  writer.sized_bytes(summary.pattern);
+  if (policy != nullptr) write_policy(writer, *policy);
+  return bytes;
+}
+
+Result<Picture> picture_of(const std::vector<base::Bytes>& messages) {
+  Picture picture;
+  for (const base::Bytes& message : messages) {
+    base::ByteReader reader(message);
+    TESSERA_TRY(Summary summary, read_summary(reader));
+    if (picture.ranks.empty()) {
+      TESSERA_TRY(picture.policy, read_policy(reader));
+    }
+    TESSERA_TRY_VOID(reader.expect_end());
+    picture.ranks.push_back(std::move(summary));
+  }
+  add_up(picture);
+  return picture;
+}
+
+}  // namespace tessera::move

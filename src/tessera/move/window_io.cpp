@@ -1,0 +1,132 @@
+#include "tessera/move/window_io.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/move/phase_timer.hpp"
+
+namespace tessera::move {
+
+namespace {
+
+// Runs written in one call.
+constexpr size_t kListedRuns = 512;
+
+base::ByteView view_of(const Window& window, Interval part) {
+  return {window.bytes + part.begin, static_cast<size_t>(part.length())};
+}
+
+// The marked runs, counted as far as it matters.
+int64_t count_marked(const CoverageMap& map, int64_t length, int64_t enough) {
+  int64_t runs = 0;
+  for (int64_t at = 0; at < length && runs < enough; ++runs) {
+    const Interval run = map.next_marked({at, length});
+    if (run.empty()) break;
+    at = run.end;
+  }
+  return runs;
+}
+
+// Whether reading the gaps first costs less than writing the runs one by one.
+bool merging_pays(const Window& window, const CoverageMap& map, const Context& context) {
+  if (context.hints.ds_write == Toggle::kDisable) return false;
+  if (context.hints.ds_write == Toggle::kEnable) return true;
+  const Costs& costs = context.costs;
+  const auto length = static_cast<double>(window.file.length());
+  const double merged_ns = costs.lock_ns + 2 * costs.request_ns +
+                           length * (costs.read_byte_ns + costs.write_byte_ns + costs.copy_byte_ns);
+  const auto runs = static_cast<int64_t>(merged_ns / costs.listed_ns) + 1;
+  return count_marked(map, window.file.length(), runs) >= runs;
+}
+
+Outcome write_segments(const Window& window, const std::vector<port::WriteSegment>& segments,
+                       Context& context) {
+  const PhaseTimer timer(context.phases.io_ns);
+  Transfer transfer = context.file.write_list(segments);
+  int64_t left = transfer.bytes;
+  for (const port::WriteSegment& segment : segments) {
+    const auto length = base::exact_cast<int64_t>(segment.memory.size());
+    if (left < length) return {segment.offset + left, std::move(transfer.status)};
+    left -= length;
+  }
+  return {window.file.end, std::move(transfer.status)};
+}
+
+Outcome write_marked(const Window& window, const CoverageMap& map, Context& context) {
+  std::vector<port::WriteSegment> segments;
+  const int64_t length = window.file.length();
+  for (int64_t at = 0; at < length;) {
+    const Interval run = map.next_marked({at, length});
+    at = run.end;
+    if (!run.empty()) segments.push_back({window.file.begin + run.begin, view_of(window, run)});
+    if (segments.size() < kListedRuns && at < length) continue;
+    Outcome outcome = write_segments(window, segments, context);
+    if (!outcome.status) return outcome;
+    segments.clear();
+  }
+  return {window.file.end, {}};
+}
+
+// Takes over the bytes that are not marked; what lies behind the end of the file counts as zero.
+void fill_gaps(const Window& window, const CoverageMap& map, base::ByteView stored) {
+  const int64_t length = window.file.length();
+  const auto there = base::exact_cast<int64_t>(stored.size());
+  for (int64_t at = 0; at < length;) {
+    const Interval gap = map.next_unmarked({at, length});
+    at = gap.end;
+    const int64_t known = std::clamp(there, gap.begin, gap.end);
+    std::copy(stored.data() + std::min(gap.begin, known), stored.data() + known,
+              window.bytes + gap.begin);
+    std::fill(window.bytes + known, window.bytes + gap.end, std::byte{0});
+  }
+}
+
+Outcome write_merged(const Window& window, const CoverageMap& map, Context& context) {
+  const auto length = static_cast<size_t>(window.file.length());
+  const std::unique_ptr<std::byte[]> stored(new (std::nothrow) std::byte[length]);
+  auto bytes = pattern::ByteSet::of(window.file);
+  if (!stored || !bytes) return write_marked(window, map, context);
+  auto held = [&] {
+    const PhaseTimer timer(context.phases.lock_ns);
+    return context.locks.acquire(*bytes, lock::Mode::kExclusive);
+  }();
+  if (!held) return {window.file.begin, base::failure_of(held)};
+  const Outcome read = read_window({window.file, stored.get()}, context);
+  if (!read.status && read.status.error().errno_value == EBADF) {
+    held->release();
+    return write_marked(window, map, context);
+  }
+  if (!read.status) return {window.file.begin, read.status};
+  fill_gaps(window, map, {stored.get(), static_cast<size_t>(read.end - window.file.begin)});
+  return write_window(window, context);
+}
+
+}  // namespace
+
+Outcome read_window(const Window& window, Context& context) {
+  const PhaseTimer timer(context.phases.io_ns);
+  const auto length = static_cast<size_t>(window.file.length());
+  Transfer transfer = context.file.read_at(window.file.begin, {window.bytes, length});
+  return {window.file.begin + transfer.bytes, std::move(transfer.status)};
+}
+
+Outcome write_window(const Window& window, Context& context) {
+  const PhaseTimer timer(context.phases.io_ns);
+  const auto length = static_cast<size_t>(window.file.length());
+  Transfer transfer = context.file.write_at(window.file.begin, {window.bytes, length});
+  return {window.file.begin + transfer.bytes, std::move(transfer.status)};
+}
+
+Outcome write_covered(const Window& window, const CoverageMap& map, Context& context) {
+  const int64_t length = window.file.length();
+  if (map.next_unmarked({0, length}).empty()) return write_window(window, context);
+  return merging_pays(window, map, context) ? write_merged(window, map, context)
+                                            : write_marked(window, map, context);
+}
+
+}  // namespace tessera::move

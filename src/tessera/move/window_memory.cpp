@@ -1,0 +1,104 @@
+#include "tessera/move/window_memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+
+namespace tessera::move {
+
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+// Larger windows leave the caches; smaller ones make ranks meet more often than they need.
+constexpr int64_t kCellBytesMax = int64_t{4} << 20;
+constexpr int64_t kCellBytesMin = 16;
+
+int64_t page_aligned(int64_t bytes) { return base::ceil_div(bytes, kPageBytes) * kPageBytes; }
+
+// Two cells with their maps fit into the buffer.
+int64_t cell_for(int64_t buffer_bytes) {
+  const int64_t fitting = buffer_bytes / 9 * 4;
+  const int64_t cell = std::clamp(fitting, kCellBytesMin, kCellBytesMax);
+  return cell < kPageBytes ? cell : cell / kPageBytes * kPageBytes;
+}
+
+}  // namespace
+
+struct WindowMemory::Row {
+  int64_t count;
+  int64_t complete;
+  int64_t overlaps_nobody;
+  std::array<CellPart, static_cast<size_t>(kListedCells)> parts;
+};
+
+WindowMemory::WindowMemory(int ranks, int64_t buffer_bytes)
+    : ranks_(ranks), cell_(cell_for(buffer_bytes)) {}
+
+int64_t WindowMemory::outcomes_at() const { return ranks_ * static_cast<int64_t>(sizeof(Row)); }
+
+int64_t WindowMemory::halves_at() const {
+  const auto outcomes = kListedCells * kLanesMax * static_cast<int64_t>(sizeof(int64_t));
+  return page_aligned(outcomes_at() + outcomes);
+}
+
+int64_t WindowMemory::half_stride() const { return page_aligned(cell_); }
+
+int64_t WindowMemory::maps_at() const { return halves_at() + 2 * half_stride(); }
+
+int64_t WindowMemory::bytes_needed() const {
+  return page_aligned(maps_at() + 2 * CoverageMap::memory_bytes(cell_));
+}
+
+void WindowMemory::attach(std::span<std::byte> memory) {
+  TESSERA_ASSERT(std::ssize(memory) >= bytes_needed());
+  TESSERA_ASSERT(reinterpret_cast<uintptr_t>(memory.data()) % sizeof(int64_t) == 0);
+  memory_ = memory.data();
+}
+
+WindowMemory::Row& WindowMemory::row(int rank) const {
+  TESSERA_ASSERT(memory_ != nullptr && rank >= 0 && rank < ranks_);
+  return reinterpret_cast<Row*>(memory_)[rank];
+}
+
+void WindowMemory::write_row(int rank, const CellList& list, bool overlaps_nobody) {
+  Row& mine = row(rank);
+  mine.count = std::ssize(list.parts);
+  mine.complete = list.complete ? 1 : 0;
+  mine.overlaps_nobody = overlaps_nobody ? 1 : 0;
+  std::copy(list.parts.begin(), list.parts.end(), mine.parts.begin());
+}
+
+std::vector<CellList> WindowMemory::read_rows() const {
+  std::vector<CellList> lists;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Row& from = row(rank);
+    TESSERA_ASSERT(from.count >= 0 && from.count <= kListedCells);
+    lists.push_back({{from.parts.begin(), from.parts.begin() + from.count}, from.complete != 0});
+  }
+  return lists;
+}
+
+bool WindowMemory::nobody_overlaps() const {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (row(rank).overlaps_nobody == 0) return false;
+  }
+  return true;
+}
+
+int64_t& WindowMemory::outcome(int64_t round, int64_t lane) const {
+  TESSERA_ASSERT(round >= 0 && round < kListedCells && lane >= 0 && lane < kLanesMax);
+  return reinterpret_cast<int64_t*>(memory_ + outcomes_at())[round * kLanesMax + lane];
+}
+
+std::byte* WindowMemory::place(int64_t round, int64_t position) const {
+  return memory_ + halves_at() + round % 2 * half_stride() + position % cell_;
+}
+
+CoverageMap WindowMemory::map(int64_t round) const {
+  const int64_t bytes = CoverageMap::memory_bytes(cell_);
+  return CoverageMap({memory_ + maps_at() + round % 2 * bytes, static_cast<size_t>(bytes)});
+}
+
+}  // namespace tessera::move
