@@ -64,4 +64,12 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET tessera)
   add_dependencies(product tessera)
   install(TARGETS tessera)
+  # A modulefile names the prefix, which may be chosen as late as at installation.
+  set(TESSERA_PREFIX "@CMAKE_INSTALL_PREFIX@")
+  configure_file(cmake/modulefile.in ${CMAKE_BINARY_DIR}/package/modulefile.in @ONLY)
+  install(CODE "configure_file(
+    \"${CMAKE_BINARY_DIR}/package/modulefile.in\"
+    \"${CMAKE_BINARY_DIR}/package/modulefile/${PROJECT_VERSION}\" @ONLY)")
+  install(FILES ${CMAKE_BINARY_DIR}/package/modulefile/${PROJECT_VERSION}
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/tessera)
 endif()

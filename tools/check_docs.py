@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the documents: every relative link and heading they point to exists, every `make TARGET`
 they name is in the Makefile, every sub-command of `tessera` they name is in the program when it is
-built, the layers in docs/architecture.md are those of tools/layers.txt, and the README fits one
-screen.
+built, docs/hints.md is what it prints, the layers in docs/architecture.md are those of
+tools/layers.txt, and the README fits one screen.
 
     tools/check_docs.py [TREE [TESSERA]]      TESSERA is the built program
 """
@@ -63,6 +63,15 @@ def knows_command(program, command):
     return done.returncode == 0
 
 
+def check_hints(tree, program):
+    """docs/hints.md is generated from the table in the code."""
+    done = subprocess.run([program, "hints", "--markdown"], check=False, timeout=30, text=True,
+                          capture_output=True)
+    document = tree / "docs/hints.md"
+    if not document.exists() or document.read_text() != done.stdout:
+        yield "is not what the program prints; run: tessera hints --markdown > docs/hints.md"
+
+
 def main():
     tree = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     program = sys.argv[2] if len(sys.argv) > 2 and pathlib.Path(sys.argv[2]).exists() else None
@@ -80,6 +89,7 @@ def main():
     if program:
         findings += [f"{where}: tessera {name}: there is no such sub-command"
                      for name, where in commands.items() if not knows_command(program, name)]
+        findings += [f"docs/hints.md: {finding}" for finding in check_hints(tree, program)]
     findings += [f"docs/architecture.md: {finding}" for finding in check_layers(tree)]
     readme_lines = len((tree / "README.md").read_text().splitlines())
     if readme_lines > README_LINES:

@@ -101,8 +101,7 @@ void add_version(CommandLine& line) {
 
 // An option whose value is one of a few words, written "a|b" in its help.
 void add_word(CLI::App& command, const std::string& name, const std::string& words,
-                      const std::function<void(const std::string&)>& take,
-                      const std::string& about) {
+              const std::function<void(const std::string&)>& take, const std::string& about) {
   std::vector<std::string> known;
   std::istringstream stream(words);
   for (std::string word; std::getline(stream, word, '|');) known.push_back(word);
@@ -127,8 +126,7 @@ void add_run(CommandLine& line) {
   add_mpi(command, line.run.mpi);
   command.add_option("-o", line.run.hints, "A hint; may be given several times")
       ->type_name("HINT=VALUE")
-      ->take_all()
-      ->expected(1);
+      ->allow_extra_args(false);
   add_word(
       command, "--launcher", "mpiexec|srun",
       [&line](const std::string& word) {
@@ -137,8 +135,7 @@ void add_run(CommandLine& line) {
       "What starts the ranks");
   command.add_option("--launcher-args", line.run.launcher_args, "More arguments of the launcher")
       ->type_name("\"ARGUMENTS\"")
-      ->take_all()
-      ->expected(1);
+      ->allow_extra_args(false);
   command.add_flag("--dry-run", line.run.dry_run, "Print the command instead of running it");
   command.footer(kRunFooter);
 }

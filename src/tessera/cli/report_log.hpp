@@ -64,7 +64,7 @@ struct JobRecord {
   std::string program;
   std::string mpi;
   int64_t ranks = 1;
-  int64_t nodes = 1;
+  int64_t nodes = 0;    // 0: not told
   std::string started;  // as the job wrote it
   double seconds = 0;
   std::string library;  // version of the library that wrote it

@@ -38,7 +38,8 @@ void add_job(Page& page, const ReportLog& log) {
   const JobTotals totals = totals_of(log);
   const JobRecord& job = log.job;
   const double share = job.seconds > 0 ? totals.slowest_seconds / job.seconds : 0;
-  page.facts({{with_commas(job.ranks), fmt::format("ranks on {}", counted(job.nodes, "node"))},
+  const std::string nodes = job.nodes == 0 ? "" : fmt::format(" on {}", counted(job.nodes, "node"));
+  page.facts({{with_commas(job.ranks), "ranks" + nodes},
               {seconds_text(job.seconds), "from MPI_Init to MPI_Finalize"},
               {size_text(totals.read_bytes), "read"},
               {size_text(totals.write_bytes), "written"},

@@ -46,8 +46,9 @@ std::string file_text(const FileRecord& file, const ReportLog& log) {
 std::string seconds_text(double seconds) { return duration_text(seconds * 1e9); }
 
 std::string job_line(const JobRecord& job) {
-  return fmt::format("{} on {}, {}, {}{}", job.program.empty() ? "a program" : job.program,
-                     counted(job.ranks, "rank"), counted(job.nodes, "node"),
+  return fmt::format("{} on {}{}, {}{}", job.program.empty() ? "a program" : job.program,
+                     counted(job.ranks, "rank"),
+                     job.nodes == 0 ? "" : ", " + counted(job.nodes, "node"),
                      seconds_text(job.seconds), job.mpi.empty() ? "" : ", " + job.mpi);
 }
 
