@@ -52,7 +52,6 @@ format: ## lay out all C and C++ sources
 	@tools/format.sh -i
 
 bench: ## run every benchmark and write $(BUILD)/bench.html
-	@tools/setup.sh build bench
 	@$(MAKE) release
 	@$(BUILD)/bin/tessera bench all --html $(BUILD)/bench.html
 

@@ -10,8 +10,11 @@
 namespace tessera::cli {
 
 ExitCode run_demo(const DemoOptions& options) {
-  const auto demo = build_demo();
+  auto demo = build_demo();
   if (!demo) return report(demo.error(), options.json);
+  auto runs = run_walls();
+  if (!runs) return report(runs.error(), options.json);
+  demo->runs = *std::move(runs);
   if (const auto written = write_whole(options.html_path, demo_page(*demo)); !written) {
     return report(written.error(), options.json);
   }

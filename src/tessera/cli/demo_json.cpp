@@ -64,6 +64,24 @@ void write_large(JsonWriter& writer, const LargeDemo& demo) {
   writer.end_array().end_object();
 }
 
+void write_times(JsonWriter& writer, const char* name, const WallTimes& times) {
+  writer.key(name).begin_object(Layout::kOneLine);
+  writer.member("write_seconds", times.write_seconds).member("read_seconds", times.read_seconds);
+  writer.member("verified_bytes", times.verified_bytes).end_object();
+}
+
+void write_runs(JsonWriter& writer, const std::vector<WallRun>& runs) {
+  writer.key("runs").begin_array();
+  for (const WallRun& run : runs) {
+    writer.begin_object().member("mpi", mpi_word(run.mpi));
+    writer.member("columns", run.columns).member("rows", run.rows);
+    write_times(writer, "stock", run.stock);
+    write_times(writer, "ours", run.ours);
+    writer.end_object();
+  }
+  writer.end_array();
+}
+
 }  // namespace
 
 std::string demo_json(const Demo& demo, const std::string& page_path) {
@@ -71,6 +89,7 @@ std::string demo_json(const Demo& demo, const std::string& page_path) {
   writer.begin_object().member("page", page_path);
   write_small(writer, demo.small);
   write_large(writer, demo.large);
+  write_runs(writer, demo.runs);
   writer.end_object();
   return writer.finish();
 }

@@ -10,6 +10,7 @@
 #include "tessera/cli/summary.hpp"
 #include "tessera/cli/translation.hpp"
 #include "tessera/cli/wall.hpp"
+#include "tessera/cli/wall_run.hpp"
 
 namespace tessera::cli {
 
@@ -49,6 +50,7 @@ struct LargeDemo {
 struct Demo {
   SmallDemo small;
   LargeDemo large;
+  std::vector<WallRun> runs;  // the wall under MPI
 };
 
 [[nodiscard]] base::Result<Demo> build_demo();

@@ -88,6 +88,15 @@ void add_wall(Page& page, const LargeDemo& demo) {
   page.table(level_table(demo.summary));
 }
 
+void add_runs(Page& page, const std::vector<WallRun>& runs) {
+  page.heading("The wall under MPI");
+  page.paragraph(
+      "An unmodified MPI program on this machine: every rank writes its rows, then reads its tile "
+      "and verifies every pixel. From open to close, the slowest rank, best of ten; the stock "
+      "MPI-IO of each MPI beside Tessera's.");
+  page.table(wall_run_table(runs));
+}
+
 void add_wall_details(Page& page, const LargeDemo& demo) {
   constexpr int64_t kPairs = 8;
   page.heading("Who conflicts with whom");
@@ -125,6 +134,7 @@ std::string demo_page(const Demo& demo) {
   add_translation(page, demo.small);
   add_wall(page, demo.large);
   add_wall_details(page, demo.large);
+  add_runs(page, demo.runs);
   return page.html();
 }
 

@@ -100,6 +100,14 @@ std::string large_text(const LargeDemo& demo) {
   return text + reach_text(demo);
 }
 
+std::string runs_text(const std::vector<WallRun>& runs) {
+  std::string text = section("The wall under MPI: an unmodified program, stock MPI-IO and Tessera");
+  text +=
+      "Every rank writes its rows, then reads its tile and verifies every pixel; from open to\n"
+      "close, the slowest rank, best of ten.\n\n";
+  return text + wall_run_table(runs).text();
+}
+
 }  // namespace
 
 Table lookup_table(const SmallDemo& demo) {
@@ -130,6 +138,8 @@ Table layout_table(const SmallDemo& demo) {
   return table;
 }
 
-std::string demo_text(const Demo& demo) { return small_text(demo.small) + large_text(demo.large); }
+std::string demo_text(const Demo& demo) {
+  return small_text(demo.small) + large_text(demo.large) + runs_text(demo.runs);
+}
 
 }  // namespace tessera::cli

@@ -10,7 +10,7 @@
 namespace tessera::cli {
 
 [[nodiscard]] std::string demo_text(const Demo& demo);
-// {"page": path, "example": {...}, "wall": {...}}
+// {"page": path, "example": {...}, "wall": {...}, "runs": [...]}
 [[nodiscard]] std::string demo_json(const Demo& demo, const std::string& page_path);
 
 // Which reader objects each written object meets, also for the page.

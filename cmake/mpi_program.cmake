@@ -1,0 +1,26 @@
+# tessera_mpi_program(NAME MPI SOURCES file... [HEADERS file...]): the C program
+# lib/tessera/tessera-NAME-MPI, a part of the product. It is compiled by the MPI's own compiler
+# wrapper and not by CMake's compiler, since one build cannot mix two MPIs.
+foreach(mpi openmpi mpich)
+  find_program(TESSERA_MPICC_${mpi} mpicc.${mpi})
+endforeach()
+
+function(tessera_mpi_program NAME MPI)
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS" ${ARGN})
+  if(NOT TESSERA_MPICC_${MPI})
+    message(STATUS "mpicc.${MPI} not found: no tessera-${NAME}-${MPI} is built")
+    return()
+  endif()
+  set(program ${CMAKE_BINARY_DIR}/lib/tessera/tessera-${NAME}-${MPI})
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/lib/tessera
+    COMMAND ${TESSERA_MPICC_${MPI}} -std=c11 -O2 -Wall -Wextra -Werror
+            -I${PROJECT_SOURCE_DIR} -o ${program} ${ARG_SOURCES}
+    DEPENDS ${ARG_SOURCES} ${ARG_HEADERS}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    COMMENT "Building ${NAME} of ${MPI}" VERBATIM)
+  string(REPLACE "-" "_" target tessera_${NAME}_${MPI})
+  add_custom_target(${target} DEPENDS ${program})
+  add_dependencies(product ${target})
+  install(PROGRAMS ${program} DESTINATION lib/tessera)
+endfunction()
