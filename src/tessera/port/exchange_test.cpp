@@ -158,9 +158,9 @@ TEST_P(ExchangeConformance, E4RandomVerdictsAreTheSameEverywhere) {
   });
 }
 
-// The same random bytes on every rank, of a size that is empty, small, around the steps of the
-// implementations, or several megabytes.
-Bytes random_bytes(Random& random) {
+// Random bytes, of a size that is empty, small, around the steps of the implementations, or, about
+// once in a matrix, several megabytes.
+Bytes random_bytes(Random& random, uint64_t ranks) {
   constexpr uint64_t kSizes[] = {0, 1, 480, 496, 497, 512, 65'535, 65'536, 65'537, 131'072};
   uint64_t size = 0;
   switch (random.uniform(4)) {
@@ -171,10 +171,10 @@ Bytes random_bytes(Random& random) {
       size = random.uniform(600);
       break;
     case 2:
-      size = random.uniform(200'000);
+      size = random.uniform(200'000) / ranks;
       break;
     default:
-      size = random.chance(1, 8) ? random.uniform(3'000'000) : 0;
+      size = random.chance(4, 4 + ranks * ranks) ? random.uniform(4'000'000) : 0;
       break;
   }
   Bytes bytes(size);
@@ -188,7 +188,9 @@ using Matrix = std::vector<std::vector<Bytes>>;
 Matrix random_matrix(Random& random, int ranks) {
   Matrix matrix(static_cast<size_t>(ranks));
   for (auto& row : matrix) {
-    for (int to = 0; to < ranks; ++to) row.push_back(random_bytes(random));
+    for (int to = 0; to < ranks; ++to) {
+      row.push_back(random_bytes(random, static_cast<uint64_t>(ranks)));
+    }
   }
   return matrix;
 }
@@ -199,7 +201,7 @@ TEST_P(ExchangeConformance, E2RandomContributionsArriveWhole) {
   run([seed](Exchange& exchange) {
     SeededRandom random(seed);
     const auto me = static_cast<size_t>(exchange.rank());
-    for (int round = 0; round < 12; ++round) {
+    for (int round = 0; round < 20 / exchange.size(); ++round) {
       const Matrix matrix = random_matrix(random, exchange.size());
       const auto root = static_cast<int>(random.uniform(static_cast<uint64_t>(exchange.size())));
       std::vector<Bytes> column;
@@ -264,7 +266,7 @@ TEST_P(ExchangeOfSeveral, E3ARankThatLeavesFailsTheOthers) {
 }
 
 TEST_P(ExchangeOfSeveral, E3ACallThatAllRanksMadeSucceedsAlsoWhenOneLeavesAtOnce) {
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 40; ++round) {
     run_setting({GetParam(), 3}, [](Exchange& exchange) { EXPECT_TRUE(exchange.all_max(1)); });
   }
 }

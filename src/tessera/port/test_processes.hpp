@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ class SharedByChildren {
 // fails there is reported there, and once more here.
 inline void run_processes(int size, const std::function<void(int rank)>& rank_main) {
   std::fflush(nullptr);
+  ::malloc_trim(0);  // fork() copies the page tables of what earlier tests left in the heap
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
     const pid_t child = ::fork();
