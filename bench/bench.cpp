@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -49,16 +48,15 @@ base::Result<Outcome> make_and_run(const CaseMaker& maker, const Effort& effort)
   return run_case(measured, effort);
 }
 
-// Runs every case it can; the answer is whether all of them ran.
-bool run_cases(const Bench& bench, const BenchOptions& options, BenchRun& run) {
-  bool all_ran = true;
+// Runs every case it can.
+void run_cases(const Bench& bench, const BenchOptions& options, BenchRun& run) {
   for (const CaseMaker& maker : bench.cases()) {
     if (!wanted(maker, options.only)) continue;
     const base::Result<Outcome> outcome = make_and_run(maker, effort_of(options));
     if (!outcome) {
       fmt::print(stderr, "tessera bench {}: {}: {}\n", bench.name, maker.name,
                  outcome.error().message());
-      all_ran = false;
+      ++run.failed;
       continue;
     }
     if (!options.json) {
@@ -67,7 +65,6 @@ bool run_cases(const Bench& bench, const BenchOptions& options, BenchRun& run) {
     }
     run.outcomes.push_back(*outcome);
   }
-  return all_ran;
 }
 
 bool write_page(const BenchRun& run, const std::string& path) {
@@ -77,14 +74,6 @@ bool write_page(const BenchRun& run, const std::string& path) {
   if (page) return true;
   fmt::print(stderr, "tessera bench: cannot write {}\n", path);
   return false;
-}
-
-void print_verdict(const BenchRun& run) {
-  const auto held = std::count_if(run.outcomes.begin(), run.outcomes.end(),
-                                  [](const Outcome& outcome) { return outcome.met.has_value(); });
-  const auto met = std::count_if(run.outcomes.begin(), run.outcomes.end(),
-                                 [](const Outcome& outcome) { return outcome.met == true; });
-  fmt::print("\n{} cases, {} of {} bars met\n", run.outcomes.size(), met, held);
 }
 
 }  // namespace
@@ -107,13 +96,14 @@ int run_bench(const BenchOptions& options) {
   run.bench = options.names.size() == 1 ? options.names[0] : "several";
   run.machine = this_machine();
   if (!options.json) fmt::print("{}", table_heading(run.machine));
-  bool good = true;
-  for (const Bench* bench : *benches) good = run_cases(*bench, options, run) && good;
+  if (benches->size() == 1) run.mean_bar = benches->front()->mean_bar;
+  for (const Bench* bench : *benches) run_cases(*bench, options, run);
   if (options.json) {
     fmt::print("{}", to_json(run));
   } else {
-    print_verdict(run);
+    fmt::print("{}", summary_text(run));
   }
+  bool good = run.failed == 0;
   if (!options.html_path.empty()) good = write_page(run, options.html_path) && good;
   return good ? kOk : kError;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct Bench {
   std::string name;
   std::string summary;  // one line for `tessera bench --list`
   std::function<std::vector<CaseMaker>()> cases;
+  // What the geometric mean of the ratios of its timed cases must reach, where it must.
+  std::optional<double> mean_bar = {};
 };
 
 // Every bench there is, in the order in which "all" runs them.

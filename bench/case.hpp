@@ -87,6 +87,7 @@ enum class Kind {
 struct Bar {
   enum class Kind {
     kRatioAtLeast,    // against `peer`, or the best peer where `peer` is empty
+    kRatioToBestOf,   // against the best of the peers whose name contains `peer`
     kNotBelowNoise,   // ratio to the best peer not below the low end of the noise band
     kAtMost,          // ours in the case's unit
     kCeilingAtLeast,  // ours as a fraction of the ceiling
@@ -114,6 +115,8 @@ struct Case {
   std::string x_label = {};      // what x is, the same in the whole group
   Contestant ours;
   std::vector<Contestant> peers = {};
+  // Peers that a trial found too slow to matter, and what it measured, in nanoseconds.
+  std::map<std::string, double> dropped_ns = {};
   std::optional<Contestant> ceiling = {};
   std::optional<Paper> paper = {};
   std::vector<Bar> bars = {};
@@ -123,6 +126,12 @@ struct Case {
 struct NoiseBand {
   double low = 1;
   double high = 1;
+};
+
+// One bar in words, and whether it was met.
+struct Verdict {
+  std::string bar;
+  bool met = false;
 };
 
 // What was measured. Numbers are medians in the case's unit.
@@ -144,10 +153,12 @@ struct Outcome {
   int64_t runs = 0;
   double spread = 0;  // interquartile range of ours over its median
   std::map<std::string, double> peer_spread;
+  std::map<std::string, double> dropped;  // one trial each, no medians
   std::optional<Paper> paper;
   std::string note;
-  std::string bar;  // the bars in words, empty where there is none
-  std::optional<bool> met;
+  std::vector<Verdict> verdicts;
+  std::string bar;          // the bars in words, empty where there is none
+  std::optional<bool> met;  // all of them
 };
 
 }  // namespace tessera::bench

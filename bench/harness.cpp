@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Slot {
   Role role = Role::kOurs;
   const Contestant* contestant = nullptr;
   int64_t repetitions = 1;
+  int64_t rounds = std::numeric_limits<int64_t>::max();
   double pilot = 0;
   std::vector<double> numbers = {};
 };
@@ -68,23 +70,35 @@ base::Result<std::vector<Slot>> pilots(const Case& measured, const Effort& effor
   return slots;
 }
 
+// Whether the pilot of a peer comes within `factor` of every other peer's.
+bool within(const Case& measured, double factor, const Slot& slot, const std::vector<Slot>& slots) {
+  return std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
+    return other.role == Role::kPeer &&
+           better_ratio(measured.kind, other.pilot, slot.pilot) > factor;
+  });
+}
+
 void add_twins(const Case& measured, double contender, std::vector<Slot>& slots) {
   std::erase_if(slots, [](const Slot& slot) { return slot.role == Role::kTwin; });
   std::vector<Slot> twins;
   for (const Slot& slot : slots) {
-    if (slot.role != Role::kPeer) continue;
-    const bool contends = std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
-      return other.role == Role::kPeer &&
-             better_ratio(measured.kind, other.pilot, slot.pilot) > contender;
-    });
-    if (!contends) continue;
+    if (slot.role != Role::kPeer || !within(measured, contender, slot, slots)) continue;
     twins.push_back(slot);
     twins.back().role = Role::kTwin;
   }
   slots.insert(slots.end(), twins.begin(), twins.end());
 }
 
-// (H2), (H6)
+// (H7)
+void limit_far_peers(const Case& measured, double far, std::vector<Slot>& slots) {
+  for (Slot& slot : slots) {
+    if (slot.role != Role::kPeer) continue;
+    slot.rounds =
+        within(measured, far, slot, slots) ? std::numeric_limits<int64_t>::max() : kFarRounds;
+  }
+}
+
+// (H2), (H6), (H7)
 base::Result<void> run_rounds(const Case& measured, const Effort& effort,
                               std::vector<Slot>& slots) {
   for (Slot& slot : slots) slot.numbers.clear();
@@ -97,6 +111,7 @@ base::Result<void> run_rounds(const Case& measured, const Effort& effort,
     if (round >= kRoundsMin && now_ns() - start > effort.seconds * 1e9) break;
     std::shuffle(order.begin(), order.end(), random);
     for (const size_t i : order) {
+      if (round >= slots[i].rounds) continue;
       TESSERA_TRY(const double number, run_once(measured, slots[i]));
       slots[i].numbers.push_back(number);
     }
@@ -133,6 +148,9 @@ Outcome describe(const Case& measured) {
   outcome.x_label = measured.x_label;
   outcome.paper = measured.paper;
   outcome.note = measured.note;
+  for (const auto& [name, ns] : measured.dropped_ns) {
+    outcome.dropped[name] = number_of(measured, ns, 1);
+  }
   return outcome;
 }
 
@@ -164,10 +182,23 @@ void take_medians(const std::vector<Slot>& slots, Outcome& outcome) {
 
 void judge(const std::vector<Bar>& bars, Outcome& outcome) {
   for (const Bar& bar : bars) {
+    const Verdict verdict = {bar_text(bar, outcome), bar_met(bar, outcome)};
     if (!outcome.bar.empty()) outcome.bar += "; ";
-    outcome.bar += bar_text(bar, outcome);
-    outcome.met = outcome.met.value_or(true) && bar_met(bar, outcome);
+    outcome.bar += verdict.bar;
+    outcome.met = outcome.met.value_or(true) && verdict.met;
+    outcome.verdicts.push_back(verdict);
   }
+}
+
+// Ours against the best of the peers whose name contains `part`; 0 where there is none.
+double ratio_to_best_of(const std::string& part, const Outcome& outcome) {
+  double worst = 0;
+  for (const auto& [name, number] : outcome.peers) {
+    if (name.find(part) == std::string::npos) continue;
+    const double ratio = better_ratio(outcome.kind, outcome.ours, number);
+    worst = worst == 0 ? ratio : std::min(worst, ratio);
+  }
+  return worst;
 }
 
 }  // namespace
@@ -183,9 +214,11 @@ Effort quick_effort() {
 base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
   TESSERA_TRY(auto slots, pilots(measured, effort));
   add_twins(measured, kContender, slots);
+  limit_far_peers(measured, kFar, slots);
   TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
   const Slot* best = best_peer(measured, slots);
   if (best != nullptr && twin_of(*best, slots) == nullptr) {
+    limit_far_peers(measured, HUGE_VAL, slots);
     add_twins(measured, HUGE_VAL, slots);
     TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
     best = best_peer(measured, slots);
@@ -211,6 +244,8 @@ bool bar_met(const Bar& bar, const Outcome& outcome) {
       return peer != outcome.peers.end() &&
              better_ratio(outcome.kind, outcome.ours, peer->second) >= bar.value;
     }
+    case Bar::Kind::kRatioToBestOf:
+      return ratio_to_best_of(bar.peer, outcome) >= bar.value;
     case Bar::Kind::kNotBelowNoise:
       return outcome.ratio.has_value() && *outcome.ratio >= outcome.noise->low;
     case Bar::Kind::kAtMost:
@@ -226,6 +261,8 @@ std::string bar_text(const Bar& bar, const Outcome& outcome) {
     case Bar::Kind::kRatioAtLeast:
       return fmt::format("at least {:g}x {}", bar.value,
                          bar.peer.empty() ? "the best peer" : bar.peer);
+    case Bar::Kind::kRatioToBestOf:
+      return fmt::format("at least {:g}x the best {} peer", bar.value, bar.peer);
     case Bar::Kind::kNotBelowNoise:
       return "not below the noise of the best peer";
     case Bar::Kind::kAtMost:

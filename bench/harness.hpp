@@ -13,6 +13,8 @@
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
 //   (H5) A ceiling is never a peer. All contestants of a case are timed by the same clock.
 //   (H6) Rounds end at `rounds`, or at `seconds` of the case's rounds, but not before kRoundsMin.
+//   (H7) A peer whose pilot is worse than kFar times the best runs in the first kFarRounds only: it
+//        cannot win, and would take the time of those who can.
 // A contestant that fails ends the case with its error. Thread safety: one thread runs cases.
 #pragma once
 
@@ -32,6 +34,8 @@ struct Effort {
 
 inline constexpr int64_t kRoundsMin = 5;
 inline constexpr double kContender = 1.3;
+inline constexpr double kFar = 4.0;
+inline constexpr int64_t kFarRounds = 3;
 
 // What --quick uses: enough to see that everything runs, too little to believe the numbers.
 [[nodiscard]] Effort quick_effort();

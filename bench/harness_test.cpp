@@ -258,6 +258,9 @@ TEST(Harness, BarsAreJudged) {
   EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 3.5}}), false);
   EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 3.9, "slow"}}), true);
   EXPECT_EQ(met_with({{Bar::Kind::kRatioAtLeast, 1, "absent"}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioToBestOf, 3.9, "slo"}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioToBestOf, 3.9, "s"}}), false) << "fast has an s too";
+  EXPECT_EQ(met_with({{Bar::Kind::kRatioToBestOf, 0.1, "absent"}}), false);
   EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 101}}), true);
   EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 99}}), false);
   EXPECT_EQ(met_with({{Bar::Kind::kCeilingAtLeast, 0.79}}), true);
@@ -266,6 +269,45 @@ TEST(Harness, BarsAreJudged) {
   EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 101}, {Bar::Kind::kAtMost, 99}}), false);
   measured.ours = pretend("ours", {.cost = 600});
   EXPECT_EQ(met_with({{Bar::Kind::kNotBelowNoise}}), false);
+}
+
+TEST(Harness, EveryBarHasItsVerdict) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.bars = {{Bar::Kind::kAtMost, 101}, {Bar::Kind::kRatioToBestOf, 99, "slow"}};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->verdicts.size(), 2U);
+  EXPECT_TRUE(outcome->verdicts[0].met);
+  EXPECT_FALSE(outcome->verdicts[1].met);
+  EXPECT_EQ(outcome->verdicts[1].bar, "at least 99x the best slow peer");
+  EXPECT_EQ(outcome->met, false);
+}
+
+// (H7)
+TEST(Harness, FarPeersRunInFewRounds) {
+  const auto runs_in = [](double cost, int64_t rounds) {
+    auto log = std::make_shared<std::vector<std::string>>();
+    Case measured = pretended_case(Kind::kTime);
+    measured.peers.push_back(pretend("far", {.cost = cost, .log = log}));
+    Effort effort = quick_effort();
+    effort.rounds = rounds;
+    effort.seconds = 100;
+    const auto outcome = run_case(measured, effort);
+    EXPECT_TRUE(outcome && outcome->peers.contains("far"));
+    return static_cast<int64_t>(log->size());
+  };
+  EXPECT_EQ(runs_in(300 * kFar * 1.2, 20) - runs_in(300 * kFar * 1.2, 10), 0);
+  EXPECT_EQ(runs_in(300 * kFar * 0.8, 20) - runs_in(300 * kFar * 0.8, 10), 10);
+}
+
+TEST(Harness, DroppedPeersAreToldInTheUnit) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.unit_ns = 1e3;
+  measured.dropped_ns = {{"hopeless", 5e6}};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_NEAR(outcome->dropped.at("hopeless"), 5000, 1e-6);
+  EXPECT_FALSE(outcome->peers.contains("hopeless"));
 }
 
 TEST(Harness, AFailingContestantEndsTheCase) {

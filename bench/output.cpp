@@ -29,6 +29,23 @@ void write_number(JsonWriter& json, const char* name, const std::optional<double
   }
 }
 
+void write_numbers(JsonWriter& json, const char* name,
+                   const std::map<std::string, double>& numbers) {
+  json.key(name).begin_object(JsonWriter::Layout::kOneLine);
+  for (const auto& [key, value] : numbers) write_number(json, key.c_str(), value);
+  json.end_object();
+}
+
+void write_verdicts(JsonWriter& json, const Outcome& outcome) {
+  json.member("bar", outcome.bar).member("met", *outcome.met);
+  json.key("bars").begin_array(JsonWriter::Layout::kOneLine);
+  for (const Verdict& verdict : outcome.verdicts) {
+    json.begin_object(JsonWriter::Layout::kOneLine);
+    json.member("bar", verdict.bar).member("met", verdict.met).end_object();
+  }
+  json.end_array();
+}
+
 void write_noise(JsonWriter& json, const std::optional<NoiseBand>& noise) {
   json.key("noise");
   if (!noise) {
@@ -55,9 +72,7 @@ void write_case(JsonWriter& json, const Outcome& outcome) {
   json.begin_object(JsonWriter::Layout::kOneLine);
   json.member("case", outcome.name).member("unit", outcome.unit);
   write_number(json, "ours", outcome.ours);
-  json.key("peers").begin_object(JsonWriter::Layout::kOneLine);
-  for (const auto& [name, value] : outcome.peers) write_number(json, name.c_str(), value);
-  json.end_object();
+  write_numbers(json, "peers", outcome.peers);
   write_number(json, "ratio", outcome.ratio);
   write_noise(json, outcome.noise);
   write_number(json, "ceiling", outcome.ceiling);
@@ -66,7 +81,21 @@ void write_case(JsonWriter& json, const Outcome& outcome) {
   write_paper(json, outcome.paper);
   json.member("note", outcome.note);
   if (outcome.x) write_number(json, "x", outcome.x);
-  if (outcome.met) json.member("bar", outcome.bar).member("met", *outcome.met);
+  write_numbers(json, "peer_spread", outcome.peer_spread);
+  if (!outcome.dropped.empty()) write_numbers(json, "dropped", outcome.dropped);
+  if (outcome.met) write_verdicts(json, outcome);
+  json.end_object();
+}
+
+void write_summary(JsonWriter& json, const BenchRun& run) {
+  const Summary summary = summary_of(run);
+  json.key("summary").begin_object(JsonWriter::Layout::kOneLine);
+  json.member("cases", static_cast<int64_t>(run.outcomes.size())).member("failed", run.failed);
+  json.member("cases_held", summary.cases_held).member("cases_met", summary.cases_met);
+  json.member("bars", summary.bars).member("bars_met", summary.bars_met);
+  write_number(json, "geometric_mean", summary.geometric_mean);
+  write_number(json, "geometric_mean_bar", run.mean_bar);
+  if (summary.mean_met) json.member("geometric_mean_met", *summary.mean_met);
   json.end_object();
 }
 
@@ -112,8 +141,45 @@ std::string to_json(const BenchRun& run) {
   write_machine(json, run.machine);
   json.key("cases").begin_array();
   for (const Outcome& outcome : run.outcomes) write_case(json, outcome);
-  json.end_array().end_object();
+  json.end_array();
+  write_summary(json, run);
+  json.end_object();
   return json.finish();
+}
+
+Summary summary_of(const BenchRun& run) {
+  Summary summary;
+  double logarithms = 0;
+  int64_t ratios = 0;
+  for (const Outcome& outcome : run.outcomes) {
+    summary.cases_held += outcome.met.has_value() ? 1 : 0;
+    summary.cases_met += outcome.met == true ? 1 : 0;
+    for (const Verdict& verdict : outcome.verdicts) {
+      ++summary.bars;
+      summary.bars_met += verdict.met ? 1 : 0;
+    }
+    if (outcome.kind == Kind::kSize || !outcome.ratio || *outcome.ratio <= 0) continue;
+    logarithms += std::log(*outcome.ratio);
+    ++ratios;
+  }
+  if (ratios > 0) summary.geometric_mean = std::exp(logarithms / static_cast<double>(ratios));
+  if (run.mean_bar) {
+    summary.mean_met = summary.geometric_mean && *summary.geometric_mean >= *run.mean_bar;
+  }
+  return summary;
+}
+
+std::string summary_text(const BenchRun& run) {
+  const Summary summary = summary_of(run);
+  std::string text = fmt::format("\n{} cases, {} of {} bars met\n", run.outcomes.size(),
+                                 summary.cases_met, summary.cases_held);
+  if (run.failed > 0) text += fmt::format("{} cases could not be run\n", run.failed);
+  if (summary.geometric_mean && run.mean_bar) {
+    text +=
+        fmt::format("geometric mean of the ratios {:.2f}, at least {:g}: {}\n",
+                    *summary.geometric_mean, *run.mean_bar, *summary.mean_met ? "met" : "NOT MET");
+  }
+  return text;
 }
 
 std::string table_heading(const Machine& machine) {

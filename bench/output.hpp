@@ -2,10 +2,14 @@
 //
 // JSON: {"bench":..,"machine":{..},"cases":[{"case":..,"unit":..,"ours":..,"peers":{name:value},
 // "ratio":..,"noise":[low,high],"ceiling":..}]}, each case also with "group", "runs", "spread",
-// "paper", "note", "bar", "met" and, in a sweep, "x". What does not apply is null; "peers" is then
-// {}. Thread safety: pure functions.
+// "paper", "note", "bar", "met", "bars" and, in a sweep, "x"; "peer_spread" has the spread of every
+// peer and "dropped" the one trial of each peer that was too slow to go on. What does not apply is
+// null; "peers" is then {}. After the cases comes "summary": the geometric mean of the ratios of
+// the timed cases, and how many bars were met. Thread safety: pure functions.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +22,21 @@ struct BenchRun {
   std::string bench;  // the name asked for, for example "pattern" or "all"
   Machine machine;
   std::vector<Outcome> outcomes;
+  std::optional<double> mean_bar = {};  // for the geometric mean
+  int64_t failed = 0;                   // cases that could not be run
 };
+
+// How a whole run did. A case counts as held to bars, and as meeting them, once for each bar.
+struct Summary {
+  std::optional<double> geometric_mean;  // of the ratios of cases that are not sizes
+  int64_t cases_held = 0;
+  int64_t cases_met = 0;
+  int64_t bars = 0;
+  int64_t bars_met = 0;
+  std::optional<bool> mean_met;
+};
+[[nodiscard]] Summary summary_of(const BenchRun& run);
+[[nodiscard]] std::string summary_text(const BenchRun& run);
 
 [[nodiscard]] std::string to_json(const BenchRun& run);
 

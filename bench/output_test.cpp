@@ -93,6 +93,55 @@ TEST(Output, WhatDoesNotApplyIsNull) {
   EXPECT_EQ(bare.find("met"), nullptr);
 }
 
+TEST(Output, JsonTellsBarsSpreadsAndDroppedPeers) {
+  BenchRun run = a_run();
+  run.outcomes[0].peer_spread = {{"MPICH", 0.5}};
+  run.outcomes[0].dropped = {{"LAM", 99}};
+  run.outcomes[0].verdicts = {{"first", true}, {"second", false}};
+  const auto json = Json::parse(to_json(run));
+  ASSERT_TRUE(json) << json.error().message();
+  const Json& full = (*json->find("cases")->array())[0];
+  EXPECT_DOUBLE_EQ(number_in(*full.find("peer_spread"), "MPICH"), 0.5);
+  EXPECT_DOUBLE_EQ(number_in(*full.find("dropped"), "LAM"), 99);
+  const auto& bars = *full.find("bars")->array();
+  ASSERT_EQ(bars.size(), 2U);
+  EXPECT_EQ(*bars[1].find("bar")->string(), "second");
+  EXPECT_FALSE(*bars[1].find("met")->boolean());
+}
+
+TEST(Output, SummaryIsTheGeometricMeanOfTimedCases) {
+  BenchRun run = a_run();
+  run.outcomes.push_back(full_outcome());
+  run.outcomes[0].ratio = 2;
+  run.outcomes[1].ratio = 1000;  // a size
+  run.outcomes[2].ratio = 8;
+  run.outcomes[2].met = false;
+  run.outcomes[2].verdicts = {{"first", true}, {"second", false}};
+  EXPECT_FALSE(summary_of(run).mean_met.has_value()) << "no bar is set";
+  run.mean_bar = 4.1;
+  const Summary summary = summary_of(run);
+  EXPECT_DOUBLE_EQ(*summary.geometric_mean, 4);
+  EXPECT_EQ(summary.mean_met, false);
+  EXPECT_EQ(summary.cases_held, 2);
+  EXPECT_EQ(summary.cases_met, 1);
+  EXPECT_EQ(summary.bars, 2);
+  EXPECT_EQ(summary.bars_met, 1);
+  run.failed = 3;
+  EXPECT_NE(summary_text(run).find("4.00, at least 4.1: NOT MET"), std::string::npos);
+  EXPECT_NE(summary_text(run).find("3 cases could not be run"), std::string::npos);
+  const auto json = Json::parse(to_json(run));
+  ASSERT_TRUE(json);
+  EXPECT_EQ(number_in(*json->find("summary"), "geometric_mean"), 4);
+  EXPECT_FALSE(*json->find("summary")->find("geometric_mean_met")->boolean());
+  EXPECT_EQ(number_in(*json->find("summary"), "failed"), 3);
+}
+
+TEST(Output, SummaryOfNothingHasNoMean) {
+  const BenchRun nothing = {"mpiio", this_machine(), {}, 2.0};
+  EXPECT_FALSE(summary_of(nothing).geometric_mean.has_value());
+  EXPECT_EQ(summary_of(nothing).mean_met, false);
+}
+
 TEST(Output, NumbersThatAreNoneAreNull) {
   BenchRun run = a_run();
   run.outcomes[1].ours = std::numeric_limits<double>::infinity();

@@ -2,6 +2,8 @@
 #include "bench/copy_bench.hpp"
 #include "bench/index_bench.hpp"
 #include "bench/join_bench.hpp"
+#include "bench/mpiio_bench.hpp"
+#include "bench/mpiio_resource_bench.hpp"
 #include "bench/overlap_bench.hpp"
 #include "bench/wall_bench.hpp"
 
@@ -17,12 +19,23 @@ std::vector<CaseMaker> pattern_cases() {
   return cases;
 }
 
+std::vector<CaseMaker> all_mpiio_cases() {
+  const auto pool = std::make_shared<MpiPool>();
+  std::vector<CaseMaker> cases;
+  for (const auto& make_group : {mpiio_cases, mpiio_memory_cases, mpiio_overlap_cases}) {
+    for (CaseMaker& maker : make_group(pool)) cases.push_back(std::move(maker));
+  }
+  return cases;
+}
+
 }  // namespace
 
 const std::vector<Bench>& all_benches() {
   static const std::vector<Bench> benches = {
       {"pattern", "patterns and objects: encoding, overlap, join, object sets, index, copying",
        pattern_cases},
+      {"mpiio", "MPI-IO of unchanged programs: against OMPIO and ROMIO in Open MPI, ROMIO in MPICH",
+       all_mpiio_cases, kMpiioMeanBar},
   };
   return benches;
 }

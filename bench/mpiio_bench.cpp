@@ -1,0 +1,253 @@
+#include "bench/mpiio_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "bench/mpiio_stock.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+enum class Directions { kRead, kWrite, kBoth };
+
+// One workload at one number of ranks.
+struct Work {
+  std::string title;
+  Workload workload;
+  Directions directions = Directions::kBoth;
+  Timed timed = Timed::kTransfer;
+  bool small_pieces = false;  // pieces of 8 bytes, in memory or in the file
+  int64_t record_bytes = 0;   // of the column-cyclic workloads
+  std::string note = {};
+};
+
+// A machine of one MPI and so many ranks, and what of it is measured there.
+struct Place {
+  std::string mpi;
+  int ranks = 0;
+  bool everything = true;  // or only what needs few exchanges
+};
+
+const Place kPlaces[] = {{"openmpi", 2},  {"openmpi", 4}, {"openmpi", 9},
+                         {"openmpi", 16}, {"mpich", 2},   {"mpich", 4, false}};
+
+const char* title_of(const std::string& mpi) { return mpi == "openmpi" ? "Open MPI" : "MPICH"; }
+
+void add_tiles(int ranks, std::vector<Work>& works) {
+  const int side = static_cast<int>(std::lround(std::sqrt(ranks)));
+  if (side * side != ranks) return;
+  const std::string whole = "open, set_view and close are timed too";
+  works.push_back({fmt::format("tile read {0}x{0}", side),
+                   {"tile", {1, 0, 0}},
+                   Directions::kRead,
+                   Timed::kWhole,
+                   false,
+                   0,
+                   whole});
+  works.push_back({fmt::format("tile write {0}x{0}", side),
+                   {"tile", {0, 0, 0}},
+                   Directions::kWrite,
+                   Timed::kWhole,
+                   false,
+                   0,
+                   whole});
+}
+
+void add_columns(int ranks, std::vector<Work>& works) {
+  works.push_back({"column-cyclic 8 B",
+                   {"column", {8, 8 * kMiB / 8 / ranks, 0}},
+                   Directions::kBoth,
+                   Timed::kTransfer,
+                   true,
+                   8,
+                   "8 MiB in all"});
+  works.push_back({"column-cyclic 256 B",
+                   {"column", {256, 32 * kMiB / 256 / ranks, 0}},
+                   Directions::kBoth,
+                   Timed::kTransfer,
+                   false,
+                   256,
+                   "32 MiB in all"});
+}
+
+void add_others(int ranks, std::vector<Work>& works) {
+  works.push_back({"3-D block 100^3", {"block3d", {100, 0, 0}}});
+  works.push_back({"3-D block 240^3", {"block3d", {240, 0, 0}}});
+  works.push_back({"FLASH checkpoint",
+                   {"flash", {80, 0, 0}},
+                   Directions::kWrite,
+                   Timed::kWhole,
+                   true,
+                   0,
+                   "open, set_view and close are timed too"});
+  works.push_back({"BLOCK-CYCLIC matrix",
+                   {"matrix", {2048, 32, 0}},
+                   Directions::kBoth,
+                   Timed::kTransfer,
+                   false,
+                   0,
+                   "2048^2 doubles in blocks of 32^2"});
+  const int64_t runs = ranks <= 4 ? 100'000 : 25'000;
+  works.push_back({"irregular",
+                   {"irregular", {runs, 8, 512}},
+                   Directions::kBoth,
+                   Timed::kWhole,
+                   false,
+                   0,
+                   fmt::format("{} runs a process; open, set_view and close are timed too", runs)});
+  works.push_back({"contiguous 64 MB",
+                   {"contiguous", {64 * kMiB / ranks, 0, 0}},
+                   Directions::kBoth,
+                   Timed::kTransfer,
+                   false,
+                   0,
+                   "64 MiB in all"});
+  works.push_back({"contiguous 4 KB",
+                   {"contiguous", {4096, 0, 0}},
+                   Directions::kBoth,
+                   Timed::kTransfer,
+                   false,
+                   0,
+                   "4 KiB a process"});
+}
+
+std::vector<Work> works_at(const Place& place) {
+  std::vector<Work> works;
+  add_tiles(place.ranks, works);
+  add_columns(place.ranks, works);
+  if (place.everything) add_others(place.ranks, works);
+  return works;
+}
+
+// The trials of the stock modes, which an independent and a collective case of ours share.
+class Fields {
+ public:
+  explicit Fields(std::shared_ptr<MpiPool> pool) : pool_(std::move(pool)) {}
+
+  base::Result<Field> find(const Place& place, const Operation& operation, bool small_pieces) {
+    const std::string key =
+        fmt::format("{} {} {} {} {} {}", place.mpi, place.ranks, operation.workload.name,
+                    operation.workload.args[0], operation.workload.args[1], int(operation.flow));
+    const auto known = known_.find(key);
+    if (known != known_.end()) return known->second;
+    TESSERA_TRY(Field field,
+                find_field(*pool_, stock_modes(place.mpi, place.ranks), operation, small_pieces));
+    known_[key] = field;
+    return field;
+  }
+
+ private:
+  std::shared_ptr<MpiPool> pool_;
+  std::map<std::string, Field> known_;
+};
+
+std::function<base::Result<double>(int64_t)> runner(const std::shared_ptr<MpiPool>& pool,
+                                                    const JobKind& kind, bool twin,
+                                                    const Operation& operation) {
+  return [pool, kind, twin, operation](int64_t repetitions) {
+    return pool->measure(kind, twin, operation, repetitions);
+  };
+}
+
+Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool, const StockMode& mode,
+                            Operation operation) {
+  operation.access = mode.access;
+  operation.hints = mode.hints;
+  return {mode.name, runner(pool, mode.kind, false, operation),
+          runner(pool, mode.kind, true, operation)};
+}
+
+std::vector<Bar> bars_of(const Place& place, const Work& work, Access access) {
+  std::vector<Bar> bars = {{Bar::Kind::kNotBelowNoise}};
+  if (access != Access::kCollective || work.record_bytes == 0) return bars;
+  const auto hold = [&bars](double to_collective, double to_any) {
+    bars.push_back({Bar::Kind::kRatioToBestOf, to_collective, "collective"});
+    bars.push_back({Bar::Kind::kRatioAtLeast, to_any});
+  };
+  if (place.mpi == "openmpi" && place.ranks >= 4) {
+    work.record_bytes == 8 ? hold(40, 2.5) : hold(5, 1.5);
+  } else if (place.mpi == "mpich" && place.ranks == 2 && work.record_bytes == 8) {
+    hold(20, 2);
+  }
+  return bars;
+}
+
+// What one case measures.
+struct Spot {
+  Place place;
+  Work work;
+  Flow flow = Flow::kWrite;
+  Access access = Access::kCollective;
+};
+
+base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& pool,
+                             const std::shared_ptr<Fields>& fields) {
+  Operation operation;
+  operation.workload = spot.work.workload;
+  operation.flow = spot.flow;
+  operation.timed = spot.work.timed;
+  operation.access = spot.access;
+  const JobKind ours = {spot.place.mpi, "Tessera", spot.place.ranks, {}, true};
+  TESSERA_TRY_VOID(pool->verify(ours, false, operation));
+  TESSERA_TRY(const Field field, fields->find(spot.place, operation, spot.work.small_pieces));
+  Case measured;
+  measured.unit = "ms";
+  measured.unit_ns = 1e6;
+  measured.x = spot.place.ranks;
+  measured.x_label = "ranks";
+  measured.ours = {"Tessera", runner(pool, ours, false, operation)};
+  for (const StockMode& mode : field.contenders) {
+    measured.peers.push_back(stock_contestant(pool, mode, operation));
+  }
+  measured.dropped_ns = field.dropped_ns;
+  operation.access = Access::kPosix;
+  measured.ceiling = {spot.flow == Flow::kRead ? "pread in one piece" : "pwrite in one piece",
+                      runner(pool, field.contenders.front().kind, false, operation)};
+  measured.bars = bars_of(spot.place, spot.work, spot.access);
+  measured.note = field.note + spot.work.note;
+  return measured;
+}
+
+CaseMaker maker_of(const Spot& spot, const std::shared_ptr<MpiPool>& pool,
+                   const std::shared_ptr<Fields>& fields) {
+  const bool named_by_direction = spot.work.directions != Directions::kBoth;
+  const std::string what = named_by_direction
+                               ? spot.work.title
+                               : spot.work.title + (spot.flow == Flow::kRead ? " read" : " write");
+  const char* how = spot.access == Access::kCollective ? "collective" : "independent";
+  const char* mpi = title_of(spot.place.mpi);
+  return {fmt::format("{} {}: {}, {}", mpi, spot.place.ranks, what, how),
+          fmt::format("{}: {}, {}", mpi, what, how),
+          [spot, pool, fields] { return make_case(spot, pool, fields); }};
+}
+
+bool has_flow(Directions directions, Flow flow) {
+  return directions == Directions::kBoth ||
+         (directions == Directions::kRead) == (flow == Flow::kRead);
+}
+
+}  // namespace
+
+std::vector<CaseMaker> mpiio_cases(const std::shared_ptr<MpiPool>& pool) {
+  const auto fields = std::make_shared<Fields>(pool);
+  std::vector<CaseMaker> cases;
+  for (const Place& place : kPlaces) {
+    for (const Work& work : works_at(place)) {
+      for (const Flow flow : {Flow::kWrite, Flow::kRead}) {
+        if (!has_flow(work.directions, flow)) continue;
+        for (const Access access : {Access::kIndependent, Access::kCollective}) {
+          cases.push_back(maker_of({place, work, flow, access}, pool, fields));
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+}  // namespace tessera::bench

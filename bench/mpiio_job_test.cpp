@@ -1,0 +1,143 @@
+#include "bench/mpiio_job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "bench/mpiio_pool.hpp"
+
+namespace tessera::bench {
+namespace {
+
+bool has_words(const std::vector<std::string>& command, const std::vector<std::string>& words) {
+  return std::search(command.begin(), command.end(), words.begin(), words.end()) != command.end();
+}
+
+TEST(LaunchCommand, PreloadsOursAndNothingElse) {
+  const JobKind ours = {"openmpi", "Tessera", 4, {}, true};
+  EXPECT_TRUE(has_words(launch_command(ours, "peer", "/x/lib.so", "/f"),
+                        {"-x", "LD_PRELOAD=/x/lib.so", "-n", "4", "peer", "/f"}));
+  const JobKind romio = {"openmpi", "ROMIO", 2, {"--mca", "io", "romio321"}};
+  const auto stock = launch_command(romio, "peer", "", "/f");
+  EXPECT_TRUE(has_words(stock, {"-n", "2", "--mca", "io", "romio321", "peer", "/f"}));
+  for (const std::string& word : stock) EXPECT_EQ(word.find("LD_PRELOAD"), std::string::npos);
+  const JobKind mpich = {"mpich", "Tessera", 2, {}, true};
+  EXPECT_TRUE(has_words(launch_command(mpich, "peer", "/x/lib.so", "/f"),
+                        {"mpiexec.mpich", "-genv", "LD_PRELOAD", "/x/lib.so", "-n", "2"}));
+}
+
+TEST(RunCommand, SaysEverything) {
+  Operation operation;
+  operation.access = Access::kIndependent;
+  operation.flow = Flow::kRead;
+  operation.timed = Timed::kWhole;
+  EXPECT_EQ(run_command(operation, 7, true), "run independent read whole 7 1 -");
+  operation = {};
+  operation.hints = "a=b,c=d";
+  EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 0 a=b,c=d");
+}
+
+TEST(MpiJob, UnknownMpiIsNotFound) {
+  MpiPool pool;
+  const auto job = pool.job({"nosuch", "ROMIO", 2}, false);
+  ASSERT_FALSE(job);
+  EXPECT_EQ(job.error().code, base::Code::kNotFound);
+}
+
+// Every library on two ranks. Runs where the peer was built, that is where the MPI's compiler is
+// installed, and for ours where our library was.
+struct Library {
+  const char* title;
+  JobKind kind;
+};
+
+class MpiJobTest : public testing::TestWithParam<Library> {
+ protected:
+  // Small versions of every workload that two ranks can run.
+  static std::vector<Workload> small_workloads() {
+    return {{"block3d", {10, 0, 0}},     {"flash", {2, 0, 0}},   {"column", {8, 500, 0}},
+            {"column", {256, 20, 0}},    {"matrix", {50, 3, 0}}, {"irregular", {300, 1, 40}},
+            {"contiguous", {4096, 0, 0}}};
+  }
+
+  MpiPool pool_;
+};
+
+TEST_P(MpiJobTest, MovesTheRightBytesAndMeasures) {
+  const JobKind& kind = GetParam().kind;
+  const auto started = pool_.job(kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  ASSERT_TRUE(started) << started.error().message();
+  for (const Workload& workload : small_workloads()) {
+    for (const Access access : {Access::kIndependent, Access::kCollective, Access::kPosix}) {
+      for (const Flow flow : {Flow::kWrite, Flow::kRead}) {
+        for (const Timed timed : {Timed::kTransfer, Timed::kWhole}) {
+          const Operation operation = {workload, access, flow, timed};
+          const auto ns = pool_.verify(kind, false, operation);
+          ASSERT_TRUE(ns) << workload.name << ": " << ns.error().message();
+          EXPECT_GT(*ns, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(MpiJobTest, GoesOnAfterAWrongCommandAndEndsWithItsFiles) {
+  const JobKind& kind = GetParam().kind;
+  const auto started = pool_.job(kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  ASSERT_TRUE(started) << started.error().message();
+  MpiJob& job = **started;
+  EXPECT_FALSE(job.ask("run collective write transfer 1 0 -", 20)) << "nothing is prepared";
+  EXPECT_FALSE(job.ask("nonsense", 20));
+  EXPECT_FALSE(job.prepare({"nosuch", {1, 1, 1}}));
+  EXPECT_FALSE(job.prepare({"tile", {0, 0, 0}})) << "two ranks are no square";
+  const auto bytes = job.prepare({"contiguous", {1000, 0, 0}});
+  ASSERT_TRUE(bytes) << bytes.error().message();
+  EXPECT_EQ(*bytes, 2000);
+  EXPECT_TRUE(job.ask("run collective write transfer 3 1 -", 20));
+  const auto memory = job.ask("memory write", 20);
+  ASSERT_TRUE(memory) << memory.error().message();
+  EXPECT_EQ(memory->size(), 3U);
+}
+
+TEST_P(MpiJobTest, OverlapIsMeasuredOnOneRank) {
+  JobKind kind = GetParam().kind;
+  kind.ranks = 1;
+  const auto started = pool_.job(kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  ASSERT_TRUE(started) << started.error().message();
+  const auto times = (*started)->ask("overlap 1000000 1", 20);
+  ASSERT_TRUE(times) << times.error().message();
+  ASSERT_EQ(times->size(), 3U);
+  for (const double ns : *times) EXPECT_GT(ns, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Libraries, MpiJobTest,
+    testing::Values(Library{"OMPIO", {"openmpi", "OMPIO", 2}},
+                    Library{"ROMIO", {"openmpi", "ROMIO", 2, {"--mca", "io", "romio321"}}},
+                    Library{"MPICH", {"mpich", "ROMIO", 2}},
+                    Library{"OursInOpenMpi", {"openmpi", "Tessera", 2, {}, true}},
+                    Library{"OursInMpich", {"mpich", "Tessera", 2, {}, true}}),
+    [](const auto& library) { return library.param.title; });
+
+// Stock is never measured under our name.
+TEST(MpiJob, StockDoesNotPassForOurs) {
+  MpiPool pool;
+  JobKind kind = {"openmpi", "Tessera", 1, {"-x", "LD_PRELOAD="}, true};
+  const auto job = pool.job(kind, false);
+  if (!job && job.error().code == base::Code::kNotFound) GTEST_SKIP() << job.error().message();
+  ASSERT_FALSE(job);
+  EXPECT_NE(job.error().message().find("stock"), std::string::npos) << job.error().message();
+}
+
+}  // namespace
+}  // namespace tessera::bench

@@ -1,0 +1,92 @@
+/* A peer: one MPI's MPI-IO, as a job of ranks that measures on demand.
+ *
+ * Built once for each MPI and started by its mpiexec, plain for the stock libraries and with ours
+ * preloaded for ours: the very same program. Between commands every rank blocks in read() on a FIFO
+ * of its own, because waiting inside MPI would take a core from whoever is being measured. Rank 0
+ * answers through another FIFO. mpiio_peer.c has the commands, mpiio_layout.c the workloads,
+ * mpiio_transfer.c the timed operations, mpiio_resources.c memory and overlap.
+ * Thread safety: one thread. */
+#ifndef TESSERA_BENCH_MPIIO_PEER_H
+#define TESSERA_BENCH_MPIIO_PEER_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+typedef void RunVisitor(void* context, int64_t offset, int64_t size_bytes);
+
+/* Who accesses which bytes of the file, told twice: as the MPI datatypes that are measured, and as
+ * plain runs that do not come from MPI and against which the moved bytes are checked. */
+struct Layout {
+  int ranks, rank;
+  int64_t args[3];
+  int grid[3];        /* processes in each dimension, where the workload has a grid */
+  int64_t bytes;      /* of this rank's access */
+  int64_t file_bytes; /* of the file */
+  MPI_Offset displacement;
+  MPI_Datatype element, filetype;
+  MPI_Datatype memory_type;   /* MPI_DATATYPE_NULL: memory is contiguous elements */
+  int64_t memory_bytes;       /* of the buffer */
+  int64_t memory_begin_bytes; /* where in the buffer the access begins */
+  /* Visits the runs of one rank's access, in the order of its data. */
+  void (*visit)(const struct Layout*, int rank, RunVisitor*, void* context);
+  /* Where byte `position` of the data lies in the buffer; NULL: at `position`. */
+  int64_t (*memory_at)(const struct Layout*, int64_t position);
+};
+
+/* NULL, or why there is no such layout; then nothing is to be released. */
+const char* layout_make(struct Layout* layout, const char* workload, const int64_t args[3]);
+void layout_release(struct Layout* layout);
+
+enum Mode { kIndependent, kCollective, kPosix };
+enum Direction { kRead, kWrite };
+/* kTransfer: the read or write alone. kWhole: also open, set_view and close. */
+enum Timed { kTransfer, kWhole };
+
+struct Request {
+  enum Mode mode;
+  enum Direction direction;
+  enum Timed timed;
+  long repetitions;
+  int verify; /* of the first repetition */
+  MPI_Info hints;
+};
+
+struct Session {
+  char folder[400];
+  int rank, ranks;
+  int prepared;
+  struct Layout layout;
+  unsigned char* buffer;
+};
+
+/* Both are collective and return the same on every rank: NULL or what went wrong. */
+const char* session_prepare(struct Session* session, const char* workload, const int64_t args[3]);
+const char* session_run(struct Session* session, const struct Request* request, double* ns);
+void session_release(struct Session* session);
+
+/* The error of the first rank that has one, on every rank. Collective. */
+const char* agreed(const char* error);
+const char* mpi_error_text(int code);
+double now_ns(void);
+
+/* Opens the data file, sets the view, and moves the whole buffer once. */
+int open_view(struct Session* session, const struct Request* request, MPI_File* file);
+int move_once(struct Session* session, const struct Request* request, MPI_File file);
+
+struct MemoryUse {
+  int64_t growth_bytes; /* the largest of any rank */
+  int64_t buffer_bytes; /* cb_buffer_size as the library reports it, 0 where it does not */
+  int64_t aggregators;  /* cb_nodes, likewise */
+};
+const char* measure_memory(struct Session* session, const struct Request* request,
+                           struct MemoryUse* use);
+
+struct OverlapTimes {
+  double io_ns, compute_ns, both_ns;
+};
+/* A nonblocking write of size_bytes and a computation of about its length, each alone and both
+ * together, on the first `cores` processors this process may use. */
+const char* measure_overlap(struct Session* session, int64_t size_bytes, int cores,
+                            struct OverlapTimes* times);
+
+#endif

@@ -1,0 +1,94 @@
+#include "bench/mpiio_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+namespace tessera::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kAnswerSeconds = 60;
+
+const char* name_of(Access access) {
+  switch (access) {
+    case Access::kIndependent:
+      return "independent";
+    case Access::kCollective:
+      return "collective";
+    case Access::kPosix:
+      return "posix";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string run_command(const Operation& operation, int64_t repetitions, bool verify) {
+  return fmt::format("run {} {} {} {} {} {}", name_of(operation.access),
+                     operation.flow == Flow::kRead ? "read" : "write",
+                     operation.timed == Timed::kWhole ? "whole" : "transfer", repetitions,
+                     verify ? 1 : 0, operation.hints);
+}
+
+MpiPool::~MpiPool() {
+  running_.clear();
+  std::error_code ignored;
+  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+}
+
+base::Result<void> MpiPool::make_scratch() {
+  if (!scratch_.empty()) return {};
+  const char* chosen = std::getenv("TESSERA_BENCH_DIR");
+  std::error_code error;
+  const fs::path above = chosen != nullptr ? fs::path(chosen) : fs::temp_directory_path(error);
+  std::string name = (fs::absolute(above, error) / "tessera-bench-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) {
+    return base::fail_errno(errno, fmt::format("cannot make a folder in {} (TESSERA_BENCH_DIR "
+                                               "chooses another place)",
+                                               above.string()));
+  }
+  scratch_ = name;
+  return {};
+}
+
+base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
+  TESSERA_TRY_VOID(make_scratch());
+  std::erase_if(running_, [&](const Running& running) {
+    return running.kind.mpi != kind.mpi || running.kind.ranks != kind.ranks ||
+           !running.job->alive();
+  });
+  for (const Running& running : running_) {
+    if (running.kind == kind && running.twin == twin) return running.job.get();
+  }
+  TESSERA_TRY(auto started, MpiJob::start(kind, scratch_));
+  running_.push_back({kind, twin, std::move(started)});
+  return running_.back().job.get();
+}
+
+base::Result<double> MpiPool::measure_once(const JobKind& kind, bool twin,
+                                           const Operation& operation, const std::string& command) {
+  TESSERA_TRY(MpiJob * running, job(kind, twin));
+  TESSERA_TRY_VOID(running->prepare(operation.workload));
+  TESSERA_TRY(const auto numbers, running->ask(command, kAnswerSeconds));
+  if (numbers.size() != 1) return base::fail(base::Code::kFailed, "the peer answered no time");
+  return numbers[0];
+}
+
+base::Result<double> MpiPool::measure(const JobKind& kind, bool twin, const Operation& operation,
+                                      int64_t repetitions) {
+  const std::string command = run_command(operation, repetitions, false);
+  auto ns = measure_once(kind, twin, operation, command);
+  if (!ns && !kind.tessera) ns = measure_once(kind, twin, operation, command);
+  return ns;
+}
+
+base::Result<double> MpiPool::verify(const JobKind& kind, bool twin, const Operation& operation) {
+  return measure_once(kind, twin, operation, run_command(operation, 1, true));
+}
+
+}  // namespace tessera::bench

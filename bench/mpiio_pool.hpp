@@ -1,0 +1,70 @@
+// The jobs of the MPI-IO benchmark: started when first needed, kept while their ranks are measured.
+//
+// Jobs wait without using a core, so many can stand beside each other; they are started once for
+// all cases of one MPI and one number of ranks, and end when another is asked for. A twin is a
+// second job of the same kind with its own processes, memory and files.
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/mpiio_job.hpp"
+#include "tessera/base/result.hpp"
+
+namespace tessera::bench {
+
+enum class Access { kIndependent, kCollective, kPosix };
+enum class Flow { kRead, kWrite };
+// What is timed: the read or write alone, or open, set_view, read or write, and close.
+enum class Timed { kTransfer, kWhole };
+
+// What a job is asked to do, apart from how often.
+struct Operation {
+  Workload workload;
+  Access access = Access::kCollective;
+  Flow flow = Flow::kWrite;
+  Timed timed = Timed::kTransfer;
+  std::string hints = "-";  // key=value,key=value
+};
+
+// The peer's command for it.
+[[nodiscard]] std::string run_command(const Operation& operation, int64_t repetitions, bool verify);
+
+class MpiPool {
+ public:
+  MpiPool() = default;
+  ~MpiPool();
+  MpiPool(const MpiPool&) = delete;
+  MpiPool& operator=(const MpiPool&) = delete;
+
+  // The job of that kind, running. Ends the jobs of other MPIs and other numbers of ranks.
+  [[nodiscard]] base::Result<MpiJob*> job(const JobKind& kind, bool twin);
+
+  // Nanoseconds of that many repetitions, each from the first process to leave a barrier to the
+  // last one to finish. A stock job that dies is started anew and tried once more, since some modes
+  // of stock libraries crash now and then; ours is not.
+  [[nodiscard]] base::Result<double> measure(const JobKind& kind, bool twin,
+                                             const Operation& operation, int64_t repetitions);
+  // The same once, after a repetition whose bytes were checked. Fails where they are wrong.
+  [[nodiscard]] base::Result<double> verify(const JobKind& kind, bool twin,
+                                            const Operation& operation);
+
+ private:
+  struct Running {
+    JobKind kind;
+    bool twin = false;
+    std::unique_ptr<MpiJob> job;
+  };
+
+  base::Result<void> make_scratch();
+  base::Result<double> measure_once(const JobKind& kind, bool twin, const Operation& operation,
+                                    const std::string& command);
+
+  std::string scratch_;
+  std::vector<Running> running_;
+};
+
+}  // namespace tessera::bench

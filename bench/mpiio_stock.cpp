@@ -1,0 +1,164 @@
+#include "bench/mpiio_stock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace tessera::bench {
+
+namespace {
+
+// A first trial that is this much slower than the best of its sort gets no second one.
+constexpr double kHopeless = 3.0;
+
+void add_ompio(int ranks, std::vector<StockMode>& modes) {
+  const JobKind plain = {"openmpi", "OMPIO", ranks};
+  // Of the other exchanges (fcoll) only this one is ever faster than the one OMPIO picks itself.
+  const JobKind two_phase = {"openmpi", "OMPIO", ranks, {"--mca", "fcoll", "two_phase"}};
+  modes.push_back({"OMPIO independent", plain, Access::kIndependent});
+  modes.push_back({"OMPIO collective", plain, Access::kCollective});
+  modes.push_back({"OMPIO collective, two_phase", two_phase, Access::kCollective});
+}
+
+std::string both(const char* format, const char* value) {
+  return fmt::format(fmt::runtime(format), "read", value) + "," +
+         fmt::format(fmt::runtime(format), "write", value);
+}
+
+void add_romio(const JobKind& kind, std::vector<StockMode>& modes) {
+  const std::string exchange = both("romio_cb_{}={}", "enable");
+  modes.push_back({"ROMIO independent", kind, Access::kIndependent});
+  modes.push_back({"ROMIO independent, ds enabled", kind, Access::kIndependent,
+                   both("romio_ds_{}={}", "enable")});
+  modes.push_back({"ROMIO independent, ds disabled", kind, Access::kIndependent,
+                   both("romio_ds_{}={}", "disable"), true});
+  modes.push_back({"ROMIO independent, 1 MB buffers", kind, Access::kIndependent,
+                   "ind_rd_buffer_size=1048576,ind_wr_buffer_size=1048576"});
+  modes.push_back({"ROMIO independent by _all, cb disabled", kind, Access::kCollective,
+                   both("romio_cb_{}={}", "disable")});
+  modes.push_back({"ROMIO collective", kind, Access::kCollective});
+  modes.push_back({"ROMIO collective, cb enabled, 1 MB", kind, Access::kCollective,
+                   exchange + ",cb_buffer_size=1048576"});
+  modes.push_back({"ROMIO collective, cb enabled, 64 MB", kind, Access::kCollective,
+                   exchange + ",cb_buffer_size=67108864"});
+}
+
+Operation as_in(const StockMode& mode, const Operation& operation) {
+  Operation mine = operation;
+  mine.access = mode.access;
+  mine.hints = mode.hints;
+  return mine;
+}
+
+// The best time so far among the modes of one sort.
+double best_of_sort(const std::vector<Trial>& trials, bool collective) {
+  double best = HUGE_VAL;
+  for (const Trial& trial : trials) {
+    if (trial.mode.collective() == collective) best = std::min(best, trial.ns);
+  }
+  return best;
+}
+
+// The second run counts, because the first one warms up; a hopeless first one is enough.
+base::Result<double> try_mode(MpiPool& pool, const StockMode& mode, const Operation& operation,
+                              double best_ns) {
+  const Operation mine = as_in(mode, operation);
+  TESSERA_TRY(const double first, pool.measure(mode.kind, false, mine, 1));
+  if (first > kHopeless * best_ns && first > 20e6) return first;
+  TESSERA_TRY(const double second, pool.measure(mode.kind, false, mine, 1));
+  return std::min(first, second);
+}
+
+std::vector<Trial> try_modes(MpiPool& pool, const std::vector<StockMode>& modes,
+                             const Operation& operation, bool small_pieces, Field& field) {
+  std::vector<Trial> trials;
+  for (const StockMode& mode : modes) {
+    if (small_pieces && mode.one_call_a_piece) continue;
+    const auto ns = try_mode(pool, mode, operation, best_of_sort(trials, mode.collective()));
+    if (ns) {
+      trials.push_back({mode, *ns});
+    } else {
+      field.note += fmt::format("{} failed: {}; ", mode.name, ns.error().message());
+    }
+  }
+  return trials;
+}
+
+// The place of the first chosen mode that moves wrong bytes, or the number of trials.
+size_t first_wrong(MpiPool& pool, const Operation& operation, const std::vector<Trial>& trials,
+                   const std::vector<size_t>& chosen, std::set<std::string>& checked,
+                   Field& field) {
+  for (const size_t i : chosen) {
+    const StockMode& mode = trials[i].mode;
+    if (!checked.insert(mode.name).second) continue;
+    const auto right = pool.verify(mode.kind, false, as_in(mode, operation));
+    if (right) continue;
+    field.note += fmt::format("{} is out: {}; ", mode.name, right.error().message());
+    return i;
+  }
+  return trials.size();
+}
+
+size_t best_where(const std::vector<Trial>& trials, bool collective) {
+  size_t best = trials.size();
+  for (size_t i = 0; i < trials.size(); ++i) {
+    if (trials[i].mode.collective() != collective) continue;
+    if (best == trials.size() || trials[i].ns < trials[best].ns) best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<StockMode> stock_modes(const std::string& mpi, int ranks) {
+  std::vector<StockMode> modes;
+  if (mpi == "openmpi") {
+    add_romio({mpi, "ROMIO", ranks, {"--mca", "io", "romio321"}}, modes);
+    add_ompio(ranks, modes);
+  } else {
+    add_romio({mpi, "ROMIO", ranks}, modes);
+  }
+  return modes;
+}
+
+std::vector<size_t> contenders(const std::vector<Trial>& trials) {
+  std::vector<size_t> order(trials.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return trials[a].ns < trials[b].ns; });
+  std::vector<size_t> chosen;
+  for (const size_t i : order) {
+    if (chosen.size() == kContendersMax) break;
+    if (trials[i].ns <= kTrialContender * trials[order[0]].ns) chosen.push_back(i);
+  }
+  for (const bool collective : {false, true}) {
+    const size_t best = best_where(trials, collective);
+    const bool there = std::find(chosen.begin(), chosen.end(), best) != chosen.end();
+    if (best < trials.size() && !there) chosen.push_back(best);
+  }
+  return chosen;
+}
+
+base::Result<Field> find_field(MpiPool& pool, const std::vector<StockMode>& modes,
+                               const Operation& operation, bool small_pieces) {
+  Field field;
+  std::vector<Trial> trials = try_modes(pool, modes, operation, small_pieces, field);
+  std::set<std::string> checked;
+  std::vector<size_t> chosen = contenders(trials);
+  for (size_t wrong;
+       (wrong = first_wrong(pool, operation, trials, chosen, checked, field)) != trials.size();) {
+    trials.erase(trials.begin() + static_cast<std::ptrdiff_t>(wrong));
+    chosen = contenders(trials);
+  }
+  if (chosen.empty()) return base::fail(base::Code::kFailed, "no stock mode works: " + field.note);
+  for (const Trial& trial : trials) field.dropped_ns[trial.mode.name] = trial.ns;
+  for (const size_t i : chosen) {
+    field.contenders.push_back(trials[i].mode);
+    field.dropped_ns.erase(trials[i].mode.name);
+  }
+  return field;
+}
+
+}  // namespace tessera::bench

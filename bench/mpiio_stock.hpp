@@ -1,0 +1,57 @@
+// The stock MPI-IO libraries at their best: every mode worth trying, and which of them contend.
+//
+// "The best stock mode" is found anew for each operation: a trial of all modes drops those that are
+// far behind, and the harness measures the rest in full rounds. Thread safety: as MpiPool.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bench/mpiio_pool.hpp"
+#include "tessera/base/result.hpp"
+
+namespace tessera::bench {
+
+// A library, a way to call it, and hints. Names of modes that exchange data between the processes
+// contain "collective", those of the others "independent": a collective call whose hints switch
+// the exchange off is one of the others.
+struct StockMode {
+  std::string name;
+  JobKind kind;
+  Access access = Access::kIndependent;
+  std::string hints = "-";
+  bool one_call_a_piece = false;  // hopeless where the pieces are many and small
+
+  [[nodiscard]] bool collective() const { return name.find("collective") != std::string::npos; }
+};
+
+// All modes of the libraries of one MPI, `ranks` processes each.
+[[nodiscard]] std::vector<StockMode> stock_modes(const std::string& mpi, int ranks);
+
+// What one trial of a mode found.
+struct Trial {
+  StockMode mode;
+  double ns = 0;
+};
+
+inline constexpr double kTrialContender = 1.5;
+inline constexpr size_t kContendersMax = 5;
+
+// The places of the trials that go on: the best ones within kTrialContender of the very best, at
+// most kContendersMax, and in any case the best collective and the best independent one.
+[[nodiscard]] std::vector<size_t> contenders(const std::vector<Trial>& trials);
+
+struct Field {
+  std::vector<StockMode> contenders;
+  std::map<std::string, double> dropped_ns;
+  std::string note;  // modes that failed, and how
+};
+
+// Tries every mode of that MPI at an operation (its access and hints are the modes' own).
+// `small_pieces` leaves out the modes that make one system call a piece. Every contender's bytes
+// are checked; one that moves wrong bytes is out. Fails where no mode works.
+[[nodiscard]] base::Result<Field> find_field(MpiPool& pool, const std::vector<StockMode>& modes,
+                                             const Operation& operation, bool small_pieces);
+
+}  // namespace tessera::bench
