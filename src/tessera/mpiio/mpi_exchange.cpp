@@ -19,6 +19,7 @@ using base::Result;
 namespace {
 
 constexpr int kTag = 1;
+constexpr uint64_t kTopBit = uint64_t{1} << 63;
 
 std::vector<uint64_t> sizes_of(const std::vector<Bytes>& messages) {
   std::vector<uint64_t> sizes;
@@ -214,10 +215,12 @@ Result<Bytes> MpiExchange::broadcast(int root, Bytes value) {
 Result<uint64_t> MpiExchange::all_max(uint64_t mine) {
   TESSERA_TRY_VOID(usable());
   if (size_ == 1) return mine;
-  uint64_t largest = 0;
-  TESSERA_TRY_VOID(checked(PMPI_Allreduce(&mine, &largest, 1, MPI_UINT64_T, MPI_MAX, communicator_),
+  // As signed numbers of the same order: MPICH 4.0 takes unsigned ones for signed in MPI_MAX.
+  const auto given = static_cast<int64_t>(mine ^ kTopBit);
+  int64_t largest = 0;
+  TESSERA_TRY_VOID(checked(PMPI_Allreduce(&given, &largest, 1, MPI_INT64_T, MPI_MAX, communicator_),
                            "MPI_Allreduce"));
-  return largest;
+  return static_cast<uint64_t>(largest) ^ kTopBit;
 }
 
 }  // namespace tessera::mpiio
