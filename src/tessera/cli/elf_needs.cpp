@@ -175,7 +175,7 @@ Result<ElfNeeds> elf_needs_of(const std::string& path) {
   struct stat status {};
   if (!file.valid() || ::fstat(file.number(), &status) != 0) return failed();
   if (!S_ISREG(status.st_mode)) return base::fail(Code::kInvalid, path + " is no file");
-  const auto needs = elf_needs([&](uint64_t offset, size_t size_bytes) {
+  auto needs = elf_needs([&](uint64_t offset, size_t size_bytes) {
     return read_at(file.number(), offset, size_bytes);
   });
   if (needs) return needs;

@@ -70,9 +70,9 @@ Examples:
 inline constexpr const char* kRunFooter = R"(
 tessera run -n N [OPTIONS] -- PROGRAM [ARGUMENTS]
 
-Starts an MPI program with Tessera's MPI-IO instead of its MPI's own. Which MPI it needs is read from
-what the program is linked with; a Python program's from its mpi4py. The launcher takes over: signals
-and the exit code are the job's own. Inside a job of Slurm the launcher is srun.
+Starts an MPI program with Tessera's MPI-IO instead of its MPI's own. Which MPI it needs is read
+from what the program is linked with; a Python program's from its mpi4py. The launcher takes over:
+signals and the exit code are the job's own. Inside a job of Slurm the launcher is srun.
 
 Examples:
   tessera run -n 4 -- ./program input.nc            four ranks
@@ -91,9 +91,9 @@ Examples:
   eval `tessera env --shell csh`         in csh, without the comments)help";
 
 inline constexpr const char* kReportFooter = R"(
-A job that runs with TESSERA_REPORT=DIR leaves a log there. From it this makes one page: who read and
-wrote how much, in runs of which size, which way the bytes went and why, where the time went, and what
-could be changed. docs/formats/report.md describes the log.
+A job that runs with TESSERA_REPORT=DIR leaves a log there. From it this makes one page: who read
+and wrote how much, in runs of which size, which way the bytes went and why, where the time went,
+and what could be changed. docs/formats/report.md describes the log.
 
 Examples:
   TESSERA_REPORT=/tmp tessera run -n 4 -- ./program
@@ -102,8 +102,8 @@ Examples:
   tessera report LOG --json                            for programs)";
 
 inline constexpr const char* kHintsFooter = R"(
-Programs give hints in MPI_Info; their users in variables and with tessera run -o. docs/hints.md says
-which is stronger.
+Programs give hints in MPI_Info; their users in variables and with tessera run -o. docs/hints.md
+says which is stronger.
 
 Examples:
   tessera hints

@@ -64,7 +64,7 @@ LaunchCommand srun(const LaunchRequest& request) {
   }
   command.words = {request.launcher, "-n", std::to_string(request.ranks), exported};
   append(command.words, request.launcher_args);
-  if (!plain) command.words.push_back("env");
+  if (!plain) command.words.emplace_back("env");
   for (const Variable& variable : variables) {
     if (!plain) command.words.push_back(assignment(variable));
   }
