@@ -8,9 +8,20 @@
 
 namespace tessera::move {
 
+// What the choice depends on besides the move.
+struct FileFacts {
+  bool mappable = false;                 // can_map()
+  int64_t size = pattern::kMaxPosition;  // writes behind it make new pages
+};
+
+// Whether a file can be reached through memory: a plain file of this machine. One system call.
+[[nodiscard]] bool can_map(const port::File& file);
+
 // The engine that costs least for this move, among those the hints allow. Cost: O(1); a bounded
-// number of runs is looked at.
-[[nodiscard]] Choice choose_independent(const Move& move, const Hints& hints, const Costs& costs);
+// number of runs is looked at. Where the file can be mapped, writes are never sieved unless a hint
+// asks for it: a write that rewrites gaps takes locks, but those who write in the gaps do not.
+[[nodiscard]] Choice choose_independent(const Move& move, const Hints& hints, const Costs& costs,
+                                        const FileFacts& facts = {});
 
 // Executes the move and says in context.choice how. A write that reads first does so under an
 // exclusive lock of exactly the piece that it rewrites, piece by piece; where the file cannot be
@@ -22,9 +33,13 @@ namespace tessera::move {
 [[nodiscard]] Transfer execute_direct(const Move& move, Context& context);
 [[nodiscard]] Transfer execute_list(const Move& move, Context& context);
 [[nodiscard]] Transfer execute_sieve(const Move& move, Context& context);
+// Requires can_map(context.file). What cannot be mapped is moved by list.
+[[nodiscard]] Transfer execute_mapped(const Move& move, Context& context);
 
 // The widest gap that sieving moves together with the runs around it: beyond, a piece of its own
 // costs less.
 [[nodiscard]] int64_t sieved_gap_max(Direction direction, const Costs& costs);
+// The widest gap inside one mapped window.
+inline constexpr int64_t kMappedGapMax = int64_t{1} << 20;
 
 }  // namespace tessera::move

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <memory>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/move/independent.hpp"
+#include "tessera/move/islands.hpp"
+#include "tessera/move/phase_timer.hpp"
+#include "tessera/pattern/copy.hpp"
+#include "tessera/port/file_mapping.hpp"
+
+namespace tessera::move {
+
+namespace {
+
+// Mapped at a time: enough that setting up a mapping does not show.
+constexpr int64_t kWindowBytes = int64_t{32} << 20;
+constexpr int64_t kStagingBytes = int64_t{256} << 10;
+// Windows begin and end at multiples of it: the system keeps files in pages of up to this size, and
+// a fault in a window that holds the whole of a large page is the last one there.
+constexpr int64_t kLargePageBytes = int64_t{2} << 20;
+
+// A mapped transfer under way, a window at a time. Each step answers whether it could be done.
+class MappedTransfer {
+ public:
+  MappedTransfer(const Move& move, port::PlainFile& file, Context& context)
+      : move_(move), file_(file), context_(context) {}
+
+  // Moves what it can and answers how many bytes of the stream that was.
+  int64_t run();
+
+ private:
+  [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
+  bool extend_file();
+  bool move_window(const Island& window);
+  bool move_part(const Move& part, const port::FileMapping& mapping);
+  bool move_packed(const Move& part, const port::FileMapping& mapping);
+  bool copy(std::byte* stream, const Pattern& file, const port::FileMapping& mapping);
+
+  const Move& move_;
+  port::PlainFile& file_;
+  Context& context_;
+  std::unique_ptr<std::byte[]> staging_;
+};
+
+// Makes the file long enough to be stored to by writing the move's last byte. Setting the size
+// could cut what another process has written meanwhile.
+bool MappedTransfer::extend_file() {
+  const PhaseTimer timer(context_.phases.io_ns);
+  const auto size = file_.size();
+  if (!size) return false;
+  const int64_t end = move_.file.span().end;
+  if (*size >= end) return true;
+  const int64_t last = move_.memory.position(move_.size() - 1)[0];
+  return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
+}
+
+// Copies between a stream in memory and the mapping. Only this touches the mapping.
+bool MappedTransfer::copy(std::byte* stream, const Pattern& file,
+                          const port::FileMapping& mapping) {
+  const Pattern places = file.shifted({{-mapping.begin()}}).value();
+  return mapping.touch([this, stream, &places, &mapping] {
+    if (reads()) {
+      pattern::gather(stream, mapping.data(), places);
+    } else {
+      pattern::scatter(mapping.data(), stream, places);
+    }
+  });
+}
+
+bool MappedTransfer::move_packed(const Move& part, const port::FileMapping& mapping) {
+  if (!staging_) {
+    staging_ = std::make_unique_for_overwrite<std::byte[]>(
+        base::exact_cast<size_t>(std::min(move_.size(), kStagingBytes)));
+  }
+  for (int64_t at = 0; at < part.size(); at += kStagingBytes) {
+    const Move piece = part.clip({at, at + kStagingBytes});
+    if (!reads()) pattern::gather(staging_.get(), piece.base, piece.memory);
+    if (!copy(staging_.get(), piece.file, mapping)) return false;
+    if (reads()) pattern::scatter(piece.base, staging_.get(), piece.memory);
+  }
+  return true;
+}
+
+bool MappedTransfer::move_part(const Move& part, const port::FileMapping& mapping) {
+  if (!part.memory_is_run()) return move_packed(part, mapping);
+  return copy(part.base + part.memory.at()[0], part.file, mapping);
+}
+
+bool MappedTransfer::move_window(const Island& window) {
+  const PhaseTimer timer(context_.phases.copy_ns);
+  const auto access = reads() ? port::Access::kRead : port::Access::kReadWrite;
+  const int64_t begin = window.file.begin - window.file.begin % kLargePageBytes;
+  const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
+  const auto mapping = port::FileMapping::map(file_, begin, end, access);
+  return mapping && move_part(move_.clip(window.stream), *mapping);
+}
+
+int64_t MappedTransfer::run() {
+  if (!reads() && !extend_file()) return 0;
+  int64_t done = 0;
+  IslandWalk walk(move_.file, {kMappedGapMax, kWindowBytes});
+  for (Island window; walk.next(window) && move_window(window);) done = window.stream.end;
+  return done;
+}
+
+// The part of a move that lies in the file: reads end at its end.
+Move in_file(const Move& move, port::PlainFile& file) {
+  if (move.direction == Direction::kWrite) return move;
+  const auto size = file.size();
+  return size ? move.clip({0, move.file.offset_of(*size)}) : move.clip({0, 0});
+}
+
+}  // namespace
+
+bool can_map(const port::File& file) {
+  const auto* plain = dynamic_cast<const port::PlainFile*>(&file);
+  return plain != nullptr && plain->is_local();
+}
+
+Transfer execute_mapped(const Move& move, Context& context) {
+  auto& file = dynamic_cast<port::PlainFile&>(context.file);
+  const Move there = in_file(move, file);
+  const int64_t done = there.size() > 0 ? MappedTransfer(there, file, context).run() : 0;
+  if (done == move.size()) return {done, {}};
+  // System calls find the end of the file, or the reason why a page could not be had.
+  Transfer rest = execute_list(move.clip({done, move.size()}), context);
+  return {done + rest.bytes, std::move(rest.status)};
+}
+
+}  // namespace tessera::move

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "tessera/move/independent.hpp"
+#include "tessera/move/test_watched.hpp"
+#include "tessera/pattern/assembler.hpp"
+#include "tessera/port/plain_file.hpp"
+#include "tessera/port/test_directory.hpp"
+
+namespace tessera::move {
+namespace {
+
+using model::Contents;
+using model::WatchedLocks;
+
+Pattern run(int64_t at, int64_t length) { return Pattern::run({{at}}, length).value(); }
+
+Pattern strided(int64_t at, int64_t length, int64_t stride, int64_t count) {
+  return pattern::repeat(run(at, length), count, {{stride}}).value();
+}
+
+Move write_of(const Pattern& file, std::byte* base) {
+  return {Direction::kWrite, file, run(0, file.size()), base};
+}
+
+Contents contents_of(port::File& file) {
+  Contents contents(static_cast<size_t>(file.size().value()));
+  EXPECT_TRUE(file.read_at(0, contents));
+  return contents;
+}
+
+std::unique_ptr<port::PlainFile> plain_file(const std::string& path, const port::OpenMode& mode) {
+  return port::PlainFile::open(path, mode).value();
+}
+
+// Windows, gaps between windows, memory in one piece and in many: there and back.
+TEST(Mapped, MovesThroughManyWindows) {
+  const port::TestDirectory directory;
+  const auto file = plain_file(directory.path("file"), {.write = true, .create = true});
+  WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Context context{*file, locks, hints, costs, {}, {}, {}};
+  pattern::Assembler<1> places;
+  places.append(strided(5, 5000, 1'000'003, 100));
+  places.append(strided(300'000'001, 5000, 2'000'003, 20));
+  const Pattern there = places.finish().value();
+  for (const Pattern& memory : {run(0, there.size()), strided(0, 8, 9, there.size() / 8)}) {
+    Contents contents(static_cast<size_t>(memory.span().end));
+    for (size_t i = 0; i < contents.size(); ++i) contents[i] = static_cast<std::byte>(i * 31 >> 3);
+    const Contents original = contents;
+    Move move = {Direction::kWrite, there, memory, contents.data()};
+    EXPECT_EQ(execute_mapped(move, context).bytes, there.size());
+    for (const auto& place : pattern::model::positions(memory)) {
+      contents[static_cast<size_t>(place[0])] = std::byte{0};
+    }
+    move.direction = Direction::kRead;
+    EXPECT_EQ(execute_list(move, context).bytes, there.size());
+    EXPECT_TRUE(contents == original);
+    std::fill(contents.begin(), contents.end(), std::byte{0});
+    EXPECT_EQ(execute_mapped(move, context).bytes, there.size());
+    for (const auto& place : pattern::model::positions(memory)) {
+      const auto at = static_cast<size_t>(place[0]);
+      ASSERT_EQ(contents[at], original[at]) << at;
+    }
+  }
+  EXPECT_EQ(file->size().value(), there.span().end);
+  EXPECT_EQ(locks.taken, 0);
+}
+
+TEST(Mapped, WritesByListWhereTheFileCannotBeRead) {
+  const port::TestDirectory directory;
+  const std::string path = directory.path("file");
+  const auto file = plain_file(path, {.read = false, .write = true, .create = true});
+  WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Context context{*file, locks, hints, costs, {}, {}, {}};
+  Contents memory(64, std::byte{7});
+  const Transfer done = execute_mapped(write_of(strided(4, 8, 16, 8), memory.data()), context);
+  EXPECT_TRUE(done);
+  EXPECT_EQ(done.bytes, 64);
+  const Contents written = contents_of(*plain_file(path, {}));
+  ASSERT_EQ(written.size(), 4U + 7 * 16 + 8);
+  for (size_t i = 0; i < written.size(); ++i) {
+    EXPECT_EQ(written[i], i >= 4 && (i - 4) % 16 < 8 ? std::byte{7} : std::byte{0}) << i;
+  }
+}
+
+TEST(Mapped, TellsTheErrorOfTheSystem) {
+  const port::TestDirectory directory;
+  const std::string path = directory.path("file");
+  static_cast<void>(plain_file(path, {.write = true, .create = true}));
+  const auto file = plain_file(path, {.read = true});
+  WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Context context{*file, locks, hints, costs, {}, {}, {}};
+  Contents memory(64);
+  const Transfer done = execute_mapped(write_of(strided(4, 8, 16, 8), memory.data()), context);
+  EXPECT_FALSE(done);
+  EXPECT_EQ(done.bytes, 0);
+  EXPECT_EQ(done.status.error().errno_value, EBADF);
+}
+
+}  // namespace
+}  // namespace tessera::move

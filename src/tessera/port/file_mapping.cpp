@@ -1,0 +1,115 @@
+#include "tessera/port/file_mapping.hpp"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+
+namespace tessera::port {
+
+namespace {
+
+// What a thread touches now, and where to go if it cannot.
+struct Guard {
+  sigjmp_buf escape;
+  const std::byte* begin;
+  const std::byte* end;
+};
+
+thread_local std::atomic<Guard*> t_guard = nullptr;
+
+std::mutex g_install_mutex;
+// The handler to which other faults go; written before ours is installed.
+struct sigaction g_other {};
+
+void pass_on(int number, siginfo_t* info, void* context) {
+  if ((g_other.sa_flags & SA_SIGINFO) != 0) {
+    g_other.sa_sigaction(number, info, context);
+  } else if (g_other.sa_handler != SIG_DFL && g_other.sa_handler != SIG_IGN) {
+    g_other.sa_handler(number);
+  } else {
+    // The fault occurs again on return, and ends the program.
+    ::signal(number, SIG_DFL);
+  }
+}
+
+void on_fault(int number, siginfo_t* info, void* context) {
+  Guard* guard = t_guard.load(std::memory_order_relaxed);
+  const auto* at = static_cast<const std::byte*>(info->si_addr);
+  if (guard == nullptr || at < guard->begin || at >= guard->end) {
+    pass_on(number, info, context);
+    return;
+  }
+  ::siglongjmp(guard->escape, 1);
+}
+
+// Programs may set a handler of their own at any time; then ours goes before it again.
+void handle_faults() {
+  struct sigaction current {};
+  ::sigaction(SIGBUS, nullptr, &current);
+  const auto is_ours = [](const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_fault;
+  };
+  if (is_ours(current)) return;
+  const std::lock_guard lock(g_install_mutex);
+  ::sigaction(SIGBUS, nullptr, &current);
+  if (is_ours(current)) return;
+  g_other = current;
+  struct sigaction ours {};
+  ours.sa_sigaction = on_fault;
+  // The way out of the handler does not restore the mask, so it must not change.
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  ::sigaction(SIGBUS, &ours, nullptr);
+}
+
+}  // namespace
+
+base::Result<FileMapping> FileMapping::map(const PlainFile& file, int64_t begin, int64_t end,
+                                           Access access) {
+  TESSERA_ASSERT(0 <= begin && begin < end);
+  static const int64_t page_bytes = ::sysconf(_SC_PAGESIZE);
+  const int64_t skipped = begin % page_bytes;
+  const auto length = base::exact_cast<size_t>(end - begin + skipped);
+  const int protection = access == Access::kRead ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* pages = ::mmap(nullptr, length, protection, MAP_SHARED, file.descriptor(), begin - skipped);
+  if (pages == MAP_FAILED) return base::fail_errno(errno, "map " + file.path());
+  auto* first = static_cast<std::byte*>(pages);
+  return FileMapping(first, length, begin, first + skipped);
+}
+
+FileMapping::FileMapping(FileMapping&& other) noexcept
+    : pages_(std::exchange(other.pages_, nullptr)),
+      length_(other.length_),
+      begin_(other.begin_),
+      data_(other.data_) {}
+
+FileMapping::~FileMapping() {
+  if (pages_ != nullptr) ::munmap(pages_, length_);
+}
+
+bool FileMapping::touch(const std::function<void()>& body) const {
+  handle_faults();
+  Guard guard;
+  guard.begin = pages_;
+  guard.end = pages_ + length_;
+  TESSERA_ASSERT(t_guard.load(std::memory_order_relaxed) == nullptr);
+  const bool escaped = sigsetjmp(guard.escape, 0) != 0;
+  if (!escaped) {
+    t_guard.store(&guard, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    body();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  t_guard.store(nullptr, std::memory_order_relaxed);
+  return !escaped;
+}
+
+}  // namespace tessera::port
