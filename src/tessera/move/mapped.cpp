@@ -30,7 +30,7 @@ class MappedTransfer {
 
  private:
   [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
-  bool extend_file();
+  bool extend_file(const Island& window);
   bool move_window(const Island& window);
   bool move_part(const Move& part, const port::FileMapping& mapping);
   bool move_packed(const Move& part, const port::FileMapping& mapping);
@@ -42,16 +42,15 @@ class MappedTransfer {
   std::unique_ptr<std::byte[]> staging_;
 };
 
-// Makes the file long enough to be stored to by writing the move's last byte. Setting the size
+// Makes the file long enough to be stored to by writing the window's last byte. Setting the size
 // could cut what another process has written meanwhile.
-bool MappedTransfer::extend_file() {
+bool MappedTransfer::extend_file(const Island& window) {
   const PhaseTimer timer(context_.phases.io_ns);
   const auto size = file_.size();
   if (!size) return false;
-  const int64_t end = move_.file.span().end;
-  if (*size >= end) return true;
-  const int64_t last = move_.memory.position(move_.size() - 1)[0];
-  return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
+  if (*size >= window.file.end) return true;
+  const int64_t last = move_.memory.position(window.stream.end - 1)[0];
+  return static_cast<bool>(file_.write_at(window.file.end - 1, {move_.base + last, 1}));
 }
 
 // Copies between a stream in memory and the mapping. Only this touches the mapping.
@@ -87,6 +86,7 @@ bool MappedTransfer::move_part(const Move& part, const port::FileMapping& mappin
 }
 
 bool MappedTransfer::move_window(const Island& window) {
+  if (!reads() && !extend_file(window)) return false;
   const PhaseTimer timer(context_.phases.copy_ns);
   const auto access = reads() ? port::Access::kRead : port::Access::kReadWrite;
   const int64_t begin = window.file.begin - window.file.begin % kLargePageBytes;
@@ -96,7 +96,6 @@ bool MappedTransfer::move_window(const Island& window) {
 }
 
 int64_t MappedTransfer::run() {
-  if (!reads() && !extend_file()) return 0;
   int64_t done = 0;
   IslandWalk walk(move_.file, {kMappedGapMax, kWindowBytes});
   for (Island window; walk.next(window) && move_window(window);) done = window.stream.end;
