@@ -10,7 +10,6 @@ namespace {
 using model::Case;
 using model::Chance;
 using model::Contents;
-using model::kMemoryReach;
 
 constexpr int64_t kFileEnd = 256;
 
