@@ -128,7 +128,12 @@ class Composer {
 
 Result<void> Composer::prepare(int64_t blocklength, const Datatype& type) {
   if (block_type_ == &type && blocklength_ == blocklength) return {};
-  TESSERA_TRY(block_, block_of(type, blocklength, argument("blocklength")));
+  // Every block may have its own length, so the argument is given a name only in an error.
+  auto block = copies(type, std::max<int64_t>(0, blocklength), type.extent);
+  if (blocklength < 0 || !block) {
+    return failure_of(block_of(type, blocklength, argument("blocklength")));
+  }
+  block_ = *std::move(block);
   block_type_ = &type;
   blocklength_ = blocklength;
   return {};

@@ -55,6 +55,7 @@ Stretch best_stretch(const std::vector<Trace<D>>& parts, const std::vector<uint6
   Stretch best;
   for (size_t period = 1; period <= period_max && first + 2 * period <= parts.size(); ++period) {
     if (hashes[first + period] != hashes[first]) continue;
+    if (period > 1 && hashes[first + period + 1] != hashes[first + 1]) continue;
     const size_t times = repetitions(parts, first, period);
     if (!worthwhile(parts, first, period, times)) continue;
     if (times >= kOften) return {period, times};
@@ -66,6 +67,7 @@ Stretch best_stretch(const std::vector<Trace<D>>& parts, const std::vector<uint6
 template <int D>
 bool group_equal_parts(std::vector<Trace<D>>& parts) {
   std::vector<Trace<D>> grouped;
+  grouped.reserve(parts.size());
   const size_t period_max = longest_period(parts.size());
   std::vector<uint64_t> hashes;  // apart, because most comparisons end with them
   hashes.reserve(parts.size());
@@ -125,6 +127,7 @@ bool continue_repetition(Trace<D>& left, const Trace<D>& right) {
 template <int D>
 bool join_neighbours(std::vector<Trace<D>>& parts) {
   std::vector<Trace<D>> joined;
+  joined.reserve(parts.size());
   for (Trace<D>& part : parts) {
     if (!joined.empty() && continue_repetition(joined.back(), part)) continue;
     joined.push_back(std::move(part));
