@@ -17,9 +17,8 @@ using base::Result;
 
 Result<Picture> exchange_summaries(const Move& move, Context& context, port::Exchange& exchange) {
   const PhaseTimer timer(context.phases.exchange_ns);
-  const Policy policy = policy_of(move.direction, context);
-  const bool speaks = exchange.rank() == 0;
-  base::Bytes mine = encode_summary(summary_of(move, context), speaks ? &policy : nullptr);
+  base::Bytes mine = encode_summary(summary_of(move, context));
+  if (exchange.rank() == 0) append_policy(mine, policy_of(move.direction, context));
   TESSERA_TRY(const auto all, exchange.all_gather(std::move(mine)));
   return picture_of(all);
 }

@@ -10,6 +10,9 @@ namespace {
 
 // The times that the ranks meet when they move together, besides once for each round.
 constexpr double kMeetings = 3;
+constexpr double kPageBytes = 4096;
+// Ranks that store to pages of one file at the same time slow each other.
+constexpr double kSharedFault = 2;
 
 double number(int64_t value) { return static_cast<double>(value); }
 
@@ -40,23 +43,35 @@ double meeting_ns(const Picture& picture) {
          cores_used(picture);
 }
 
-// What a rank's own move costs: a request for each run, or all that it spans.
-double own_ns(const Summary& rank, const Costs& costs, Direction direction) {
+// What a rank's own move costs while all others execute theirs: a request for each run, or the
+// pages that hold them, or all that it spans. Writes by system calls take turns.
+double own_ns(const Summary& rank, const Picture& picture, Direction direction) {
+  const Costs& costs = picture.policy.costs;
   const bool reads = direction == Direction::kRead;
-  const double byte_ns = reads ? costs.read_byte_ns : costs.write_byte_ns;
-  const double list_ns = number(rank.runs) * costs.listed_ns + number(rank.bytes) * byte_ns;
-  const double sieved_byte_ns = reads ? byte_ns : costs.read_byte_ns + costs.write_byte_ns;
-  const double sieve_ns = number(rank.span.length()) * sieved_byte_ns +
-                          number(rank.runs) * costs.copy_run_ns +
-                          number(rank.bytes) * costs.copy_byte_ns;
-  return std::min(list_ns, sieve_ns);
+  const double cores = cores_used(picture);
+  const double turns = reads ? cores : 1;
+  const double runs = number(rank.runs);
+  const double bytes = number(rank.bytes);
+  const double span = number(rank.span.length());
+  const double list_ns = (runs * (reads ? costs.listed_ns : costs.listed_write_ns) +
+                          bytes * (reads ? costs.read_byte_ns : costs.write_byte_ns)) /
+                         turns;
+  if (rank.runs <= 1) return list_ns;
+  const double copy_ns = runs * costs.copy_run_ns + bytes * costs.copy_byte_ns;
+  if (picture.policy.mappable) {
+    const double pages = std::min(span / kPageBytes, runs + bytes / kPageBytes) + 1;
+    const double page_ns = reads ? costs.mapped_read_ns : kSharedFault * costs.mapped_write_ns;
+    return std::min(list_ns, (pages * page_ns + copy_ns) / cores);
+  }
+  const double sieved_ns = costs.read_byte_ns + (reads ? 0 : costs.write_byte_ns);
+  return std::min(list_ns, (span * sieved_ns + copy_ns) / turns);
 }
 
-// All ranks at once, each for itself. Reads share the cores; a file takes one writer at a time.
+// All ranks at once, each for itself.
 double separate_ns(const Picture& picture, Direction direction) {
   double sum = 0;
-  for (const Summary& rank : picture.ranks) sum += own_ns(rank, picture.policy.costs, direction);
-  return direction == Direction::kRead ? sum / cores_used(picture) : sum;
+  for (const Summary& rank : picture.ranks) sum += own_ns(rank, picture, direction);
+  return sum;
 }
 
 // The whole move through windows, as its first rounds promise.
@@ -82,6 +97,14 @@ double together_ns(const Picture& picture, const Schedule& schedule, Direction d
          (rounds + kMeetings) * meeting_ns(picture);
 }
 
+// What moving together costs at least: every byte once, and the meetings.
+double least_together_ns(const Picture& picture, Direction direction) {
+  const Costs& costs = picture.policy.costs;
+  const double byte_ns = direction == Direction::kRead ? costs.read_byte_ns / cores_used(picture)
+                                                       : costs.write_byte_ns;
+  return number(picture.bytes) * byte_ns + (kMeetings + 1) * meeting_ns(picture);
+}
+
 }  // namespace
 
 std::string describe(const Picture& picture) {
@@ -104,13 +127,7 @@ WayChoice choose_way(const Picture& picture, Direction direction) {
   }
   if (policy.buffering == Toggle::kEnable) return {Way::kTogether, "romio_cb=enable"};
   const double separate = separate_ns(picture, direction);
-  const double copied = number(picture.bytes) * policy.costs.copy_byte_ns / cores_used(picture);
-  const double meeting = (kMeetings + 1) * meeting_ns(picture);
-  const double moved =
-      number(picture.bytes) * (direction == Direction::kRead
-                                   ? policy.costs.read_byte_ns / cores_used(picture)
-                                   : policy.costs.write_byte_ns);
-  if (separate <= moved + copied / 2 + meeting) {
+  if (separate <= least_together_ns(picture, direction)) {
     return {Way::kSeparately, describe(picture) + ": " + time_text(separate) + " apart"};
   }
   return {};

@@ -3,9 +3,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
+#include <cstring>
+#include <type_traits>
 
+#include "tessera/move/independent.hpp"
 #include "tessera/pattern/encode.hpp"
 
 namespace tessera::move {
@@ -26,33 +27,19 @@ int64_t usable_cores() {
   return std::max(1, CPU_COUNT(&cores));
 }
 
-std::array<double*, 8> numbers_of(Costs& costs) {
-  return {&costs.request_ns,   &costs.listed_ns,   &costs.read_byte_ns, &costs.write_byte_ns,
-          &costs.copy_byte_ns, &costs.copy_run_ns, &costs.lock_ns,      &costs.rendezvous_ns};
-}
-
-void write_policy(base::ByteWriter& writer, Policy policy) {
-  for (const double* number : numbers_of(policy.costs)) {
-    writer.u64(std::bit_cast<uint64_t>(*number));
-  }
-  for (const int64_t number :
-       {policy.cores, policy.cb_buffer_size, policy.cb_nodes, policy.cb_per_node}) {
-    writer.signed_varint(number);
-  }
-  writer.u8(static_cast<uint8_t>(policy.buffering));
-  writer.u8(static_cast<uint8_t>(policy.collective));
-}
+// Costs travel as they lie in memory: all ranks run the same program.
+static_assert(std::is_trivially_copyable_v<Costs>);
 
 Result<Policy> read_policy(base::ByteReader& reader) {
   Policy policy;
-  for (double* number : numbers_of(policy.costs)) {
-    TESSERA_TRY(const uint64_t bits, reader.u64());
-    *number = std::bit_cast<double>(bits);
-  }
+  TESSERA_TRY(const base::ByteView costs, reader.bytes(sizeof(Costs)));
+  std::memcpy(&policy.costs, costs.data(), sizeof(Costs));
   for (int64_t* number :
        {&policy.cores, &policy.cb_buffer_size, &policy.cb_nodes, &policy.cb_per_node}) {
     TESSERA_TRY(*number, reader.signed_varint());
   }
+  TESSERA_TRY(const uint8_t mappable, reader.u8());
+  policy.mappable = mappable != 0;
   TESSERA_TRY(const uint8_t buffering, reader.u8());
   TESSERA_TRY(const uint8_t collective, reader.u8());
   if (policy.cores < 1 || buffering > static_cast<uint8_t>(Toggle::kAutomatic) ||
@@ -116,6 +103,7 @@ Policy policy_of(Direction direction, const Context& context) {
   const Hints& hints = context.hints;
   return {.costs = context.costs,
           .cores = usable_cores(),
+          .mappable = can_map(context.file),
           .cb_buffer_size = hints.cb_buffer_size,
           .cb_nodes = hints.cb_nodes,
           .cb_per_node = hints.cb_per_node,
@@ -123,7 +111,7 @@ Policy policy_of(Direction direction, const Context& context) {
           .collective = hints.collective};
 }
 
-base::Bytes encode_summary(const Summary& summary, const Policy* policy) {
+base::Bytes encode_summary(const Summary& summary) {
   base::Bytes bytes;
   base::ByteWriter writer(bytes);
   writer.u8(summary.failed ? 1 : 0);
@@ -131,8 +119,19 @@ base::Bytes encode_summary(const Summary& summary, const Policy* policy) {
     writer.signed_varint(number);
   }
   writer.sized_bytes(summary.pattern);
-  if (policy != nullptr) write_policy(writer, *policy);
   return bytes;
+}
+
+void append_policy(base::Bytes& message, const Policy& policy) {
+  base::ByteWriter writer(message);
+  writer.bytes(std::as_bytes(std::span(&policy.costs, 1)));
+  for (const int64_t number :
+       {policy.cores, policy.cb_buffer_size, policy.cb_nodes, policy.cb_per_node}) {
+    writer.signed_varint(number);
+  }
+  writer.u8(policy.mappable ? 1 : 0);
+  writer.u8(static_cast<uint8_t>(policy.buffering));
+  writer.u8(static_cast<uint8_t>(policy.collective));
 }
 
 Result<Picture> picture_of(const std::vector<base::Bytes>& messages) {

@@ -29,6 +29,7 @@ struct Summary {
 struct Policy {
   Costs costs;
   int64_t cores = 1;
+  bool mappable = false;  // the file, by independent moves
   int64_t cb_buffer_size = 0;
   int64_t cb_nodes = 0;
   int64_t cb_per_node = 0;
@@ -51,8 +52,9 @@ struct Picture {
 [[nodiscard]] Summary summary_of(const Move& move, const Context& context);
 [[nodiscard]] Policy policy_of(Direction direction, const Context& context);
 
-// A rank's message; the policy goes along with rank 0's.
-[[nodiscard]] base::Bytes encode_summary(const Summary& summary, const Policy* policy);
+// A rank's message, and what rank 0 appends to its own.
+[[nodiscard]] base::Bytes encode_summary(const Summary& summary);
+void append_policy(base::Bytes& message, const Policy& policy);
 // The picture that the messages of all ranks give. Fails with kIntegrity on bytes that no rank
 // writes.
 [[nodiscard]] base::Result<Picture> picture_of(const std::vector<base::Bytes>& messages);

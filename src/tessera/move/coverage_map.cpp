@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 
 #include "tessera/base/assert.hpp"
-#include "tessera/base/bytes.hpp"
 #include "tessera/pattern/cursor.hpp"
 
 namespace tessera::move {
@@ -49,44 +47,32 @@ void CoverageMap::mark_run(int64_t begin, int64_t length) {
   if (whole_end == last) set_bits(last, tail);
 }
 
-void CoverageMap::mark(const Pattern& pattern, int64_t begin) {
-  if (pattern.empty()) return;
-  TESSERA_ASSERT(pattern.span().begin >= begin &&
-                 pattern.span().end - begin <= std::ssize(memory_) * 8);
-  pattern::Cursor<1> cursor(pattern);
+void CoverageMap::mark_stripe(int64_t begin, int64_t length, int64_t count, int64_t stride) {
+  if (length == 8 && begin % 8 == 0 && stride % 8 == 0) {
+    for (int64_t i = 0; i < count; ++i, begin += stride) {
+      memory_[static_cast<size_t>(begin / 8)] = kAllMarked;
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, begin += stride) mark_run(begin, length);
+}
+
+void CoverageMap::mark(const Pattern& pattern, Interval stream, int64_t begin) {
+  if (stream.empty()) return;
+  TESSERA_ASSERT(pattern.position(stream.begin)[0] >= begin &&
+                 pattern.position(stream.end - 1)[0] - begin < std::ssize(memory_) * 8);
+  pattern::Cursor<1> cursor(pattern, stream.begin);
   pattern::Stripe<1> stripe;
-  while (cursor.next(stripe)) {
-    int64_t at = stripe.at[0] - begin;
-    const bool by_bytes = stripe.length == 8 && at % 8 == 0 && stripe.stride[0] % 8 == 0;
-    for (int64_t i = 0; by_bytes && i < stripe.count; ++i, at += stripe.stride[0]) {
-      memory_[static_cast<size_t>(at / 8)] = kAllMarked;
-    }
-    for (int64_t i = 0; !by_bytes && i < stripe.count; ++i, at += stripe.stride[0]) {
-      mark_run(at, stripe.length);
-    }
+  for (int64_t left = stream.length(); left > 0 && cursor.next(stripe);) {
+    const int64_t at = stripe.at[0] - begin;
+    const int64_t whole = std::min(stripe.count, left / stripe.length);
+    mark_stripe(at, stripe.length, whole, stripe.stride[0]);
+    left -= whole * stripe.length;
+    if (whole == stripe.count) continue;
+    // The stretch ends in this run, or before it.
+    if (left > 0) mark_run(at + whole * stripe.stride[0], left);
+    return;
   }
-}
-
-int64_t CoverageMap::find(bool value, int64_t from, int64_t end) const {
-  while (from < end) {
-    const auto word = static_cast<size_t>(from / 64 * 8);
-    uint64_t bits = base::load_le<uint64_t>(memory_.subspan(word, 8));
-    if (!value) bits = ~bits;
-    bits &= ~uint64_t{0} << (from % 64);
-    if (bits != 0) return std::min(end, from / 64 * 64 + std::countr_zero(bits));
-    from = (from / 64 + 1) * 64;
-  }
-  return end;
-}
-
-Interval CoverageMap::next_marked(Interval within) const {
-  const int64_t begin = find(true, within.begin, within.end);
-  return {begin, find(false, begin, within.end)};
-}
-
-Interval CoverageMap::next_unmarked(Interval within) const {
-  const int64_t begin = find(false, within.begin, within.end);
-  return {begin, find(true, begin, within.end)};
 }
 
 }  // namespace tessera::move

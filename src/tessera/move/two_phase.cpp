@@ -187,7 +187,7 @@ Result<void> TwoPhaseMove::place_parcels(const Window& window, const Messages& i
     }
     TESSERA_TRY(const Pattern places, parcel.places.shifted({{-window.file.begin}}));
     pattern::scatter(window.bytes, parcel.bytes.data(), places);
-    map.mark(places, 0);
+    map.mark(places, {0, places.size()}, 0);
   }
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/move/phase_timer.hpp"
+#include "tessera/move/window_copy.hpp"
 #include "tessera/move/window_io.hpp"
 #include "tessera/move/window_memory.hpp"
 #include "tessera/pattern/encode.hpp"
@@ -45,7 +46,7 @@ class WindowMove {
         context_(context),
         team_(team),
         picture_(picture),
-        memory_(team.size(), buffer_bytes(picture.policy)) {}
+        memory_(team.size(), {buffer_bytes(picture.policy), picture.covered}) {}
 
   std::optional<Transfer> run(WayChoice way);
 
@@ -147,13 +148,11 @@ std::optional<CellPart> WindowMove::take_part(int64_t k) {
 
 void WindowMove::copy_stream(int64_t k, Interval stream) {
   if (stream.empty()) return;
-  const Move part = move_.clip(stream);
   // The place of the cell's first byte.
   const int64_t begin = round(k).file.begin / memory_.cell() * memory_.cell();
-  std::byte* window = memory_.place(k, begin);
-  if (reads()) return copy_from_buffer(part, window, begin);
-  copy_to_buffer(part, window, begin);
-  if (needs_map(round(k))) memory_.map(k).mark(part.file, round(k).file.begin);
+  copy_stretch(move_, stream, memory_.place(k, begin), begin);
+  if (reads() || !needs_map(round(k))) return;
+  memory_.map(k).mark(move_.file, stream, round(k).file.begin);
 }
 
 // Copies my bytes before `end`. Each rank begins at another place of the window, so that no two

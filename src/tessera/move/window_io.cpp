@@ -8,12 +8,16 @@
 #include <vector>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/move/independent.hpp"
 #include "tessera/move/phase_timer.hpp"
+#include "tessera/port/file_mapping.hpp"
+#include "tessera/port/plain_file.hpp"
 
 namespace tessera::move {
 
 namespace {
 
+constexpr double kPageBytes = 4096;
 // Runs written in one call.
 constexpr size_t kListedRuns = 512;
 
@@ -21,27 +25,33 @@ base::ByteView view_of(const Window& window, Interval part) {
   return {window.bytes + part.begin, static_cast<size_t>(part.length())};
 }
 
-// The marked runs, counted as far as it matters.
-int64_t count_marked(const CoverageMap& map, int64_t length, int64_t enough) {
+// Whether there are more marked runs than a number.
+bool has_more_runs(const CoverageMap& map, int64_t length, int64_t number) {
   int64_t runs = 0;
-  for (int64_t at = 0; at < length && runs < enough; ++runs) {
+  for (int64_t at = 0; at < length && runs <= number; ++runs) {
     const Interval run = map.next_marked({at, length});
     if (run.empty()) break;
     at = run.end;
   }
-  return runs;
+  return runs > number;
 }
 
-// Whether reading the gaps first costs less than writing the runs one by one.
-bool merging_pays(const Window& window, const CoverageMap& map, const Context& context) {
-  if (context.hints.ds_write == Toggle::kDisable) return false;
-  if (context.hints.ds_write == Toggle::kEnable) return true;
+enum class GapWay { kList, kMapped, kMerged };
+
+// How to write a window with gaps.
+GapWay choose_gap_way(const Window& window, const CoverageMap& map, const Context& context) {
+  if (context.hints.ds_write == Toggle::kEnable) return GapWay::kMerged;
+  const bool mappable = can_map(context.file);
+  if (!mappable && context.hints.ds_write == Toggle::kDisable) return GapWay::kList;
   const Costs& costs = context.costs;
   const auto length = static_cast<double>(window.file.length());
-  const double merged_ns = costs.lock_ns + 2 * costs.request_ns +
-                           length * (costs.read_byte_ns + costs.write_byte_ns + costs.copy_byte_ns);
-  const auto runs = static_cast<int64_t>(merged_ns / costs.listed_ns) + 1;
-  return count_marked(map, window.file.length(), runs) >= runs;
+  const double mapped_ns = costs.map_ns + length / kPageBytes * costs.mapped_write_ns;
+  const double merged_ns =
+      costs.lock_ns + 2 * costs.request_ns + length * (costs.read_byte_ns + costs.write_byte_ns);
+  const double other_ns = (mappable ? mapped_ns : merged_ns) + length * costs.copy_byte_ns;
+  const auto runs = static_cast<int64_t>(other_ns / costs.listed_write_ns);
+  if (!has_more_runs(map, window.file.length(), runs)) return GapWay::kList;
+  return mappable ? GapWay::kMapped : GapWay::kMerged;
 }
 
 Outcome write_segments(const Window& window, const std::vector<port::WriteSegment>& segments,
@@ -70,6 +80,36 @@ Outcome write_marked(const Window& window, const CoverageMap& map, Context& cont
     segments.clear();
   }
   return {window.file.end, {}};
+}
+
+// Makes the file as long as the window reaches, so that it can be stored to, by writing the last
+// byte.
+bool extend_file(const Window& window, Context& context) {
+  const PhaseTimer timer(context.phases.io_ns);
+  const auto size = context.file.size();
+  if (size && *size >= window.file.end) return true;
+  const int64_t last = window.file.length() - 1;
+  return size &&
+         context.file.write_at(window.file.end - 1, view_of(window, {last, last + 1})).status;
+}
+
+// Whatever goes wrong here is tried again by system calls, which tell the reason.
+Outcome write_mapped(const Window& window, const CoverageMap& map, Context& context) {
+  auto& file = static_cast<port::PlainFile&>(context.file);
+  if (!extend_file(window, context)) return write_marked(window, map, context);
+  const auto mapping =
+      port::FileMapping::map(file, window.file.begin, window.file.end, port::Access::kReadWrite);
+  if (!mapping) return write_marked(window, map, context);
+  const PhaseTimer timer(context.phases.copy_ns);
+  const int64_t length = window.file.length();
+  const bool stored = mapping->touch([&window, &map, &mapping, length] {
+    for (int64_t at = 0; at < length;) {
+      const Interval run = map.next_marked({at, length});
+      std::copy_n(window.bytes + run.begin, run.length(), mapping->data() + run.begin);
+      at = run.end;
+    }
+  });
+  return stored ? Outcome{window.file.end, {}} : write_marked(window, map, context);
 }
 
 // Takes over the bytes that are not marked; what lies behind the end of the file counts as zero.
@@ -125,8 +165,15 @@ Outcome write_window(const Window& window, Context& context) {
 Outcome write_covered(const Window& window, const CoverageMap& map, Context& context) {
   const int64_t length = window.file.length();
   if (map.next_unmarked({0, length}).empty()) return write_window(window, context);
-  return merging_pays(window, map, context) ? write_merged(window, map, context)
-                                            : write_marked(window, map, context);
+  switch (choose_gap_way(window, map, context)) {
+    case GapWay::kMapped:
+      return write_mapped(window, map, context);
+    case GapWay::kMerged:
+      return write_merged(window, map, context);
+    case GapWay::kList:
+      break;
+  }
+  return write_marked(window, map, context);
 }
 
 }  // namespace tessera::move

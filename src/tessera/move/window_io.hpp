@@ -1,10 +1,16 @@
 // Window I/O: a piece of the file in memory, read or written by the one rank that handles it.
 //
-// A window that was provided whole is written in one transfer. Where bytes are missing, either the
-// runs that are there are written one by one, or the missing ones are read first, under an
-// exclusive lock that is held for just these two transfers and while nobody else is waited for; so
-// bytes that no rank provided keep their values, and locks of two collective moves cannot wait for
-// each other in a circle. A file that cannot be read is written run by run.
+// A window that was provided whole is written in one transfer. Where bytes are missing:
+//
+//   list     the runs that are there are written one by one, if they are few
+//   mapped   they are stored through a mapping of the file, where it is one of this machine
+//   merged   the missing bytes are read first, under an exclusive lock that is held for just these
+//            two transfers and while nobody else is waited for, so that locks of two collective
+//            moves cannot wait for each other in a circle
+//
+// The first two touch the provided bytes only. Merging writes bytes of others back, who may not
+// take locks; so it is done only where there is no mapping, or a hint asks for it, and not in a
+// file that cannot be read.
 //   (W1) Nothing is written behind the last byte that was provided.
 // Thread safety: as Context.
 #pragma once

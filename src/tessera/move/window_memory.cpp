@@ -14,13 +14,16 @@ constexpr int64_t kPageBytes = 4096;
 // Larger windows leave the caches; smaller ones make ranks meet more often than they need.
 constexpr int64_t kCellBytesMax = int64_t{4} << 20;
 constexpr int64_t kCellBytesMin = 16;
+// A small move has at least so many rounds, unless that takes cells smaller than this.
+constexpr int64_t kRoundsMin = 8;
+constexpr int64_t kSmallCellBytes = int64_t{256} << 10;
 
 int64_t page_aligned(int64_t bytes) { return base::ceil_div(bytes, kPageBytes) * kPageBytes; }
 
-// Two cells with their maps fit into the buffer.
-int64_t cell_for(int64_t buffer_bytes) {
-  const int64_t fitting = buffer_bytes / 9 * 4;
-  const int64_t cell = std::clamp(fitting, kCellBytesMin, kCellBytesMax);
+int64_t cell_for(const WindowMemory::Sizes& sizes) {
+  const int64_t fitting = sizes.buffer_bytes / 9 * 4;
+  const int64_t suiting = std::max(kSmallCellBytes, sizes.file_bytes / kRoundsMin);
+  const int64_t cell = std::max(kCellBytesMin, std::min({fitting, suiting, kCellBytesMax}));
   return cell < kPageBytes ? cell : cell / kPageBytes * kPageBytes;
 }
 
@@ -33,8 +36,7 @@ struct WindowMemory::Row {
   std::array<CellPart, static_cast<size_t>(kListedCells)> parts;
 };
 
-WindowMemory::WindowMemory(int ranks, int64_t buffer_bytes)
-    : ranks_(ranks), cell_(cell_for(buffer_bytes)) {}
+WindowMemory::WindowMemory(int ranks, const Sizes& sizes) : ranks_(ranks), cell_(cell_for(sizes)) {}
 
 int64_t WindowMemory::outcomes_at() const { return ranks_ * static_cast<int64_t>(sizeof(Row)); }
 

@@ -28,8 +28,13 @@ class WindowMemory {
   // How many ranks may transfer parts of one round at the same time.
   static constexpr int64_t kLanesMax = 4;
 
-  // A division for so many ranks, with cells as large as a buffer of so many bytes allows.
-  WindowMemory(int ranks, int64_t buffer_bytes);
+  // What decides how large the cells are.
+  struct Sizes {
+    int64_t buffer_bytes = 0;  // two cells with their maps fit into it
+    int64_t file_bytes = 0;    // of the whole move: a small one gets small cells, but several
+  };
+
+  WindowMemory(int ranks, const Sizes& sizes);
 
   [[nodiscard]] int64_t cell() const { return cell_; }
   [[nodiscard]] int64_t bytes_needed() const;
