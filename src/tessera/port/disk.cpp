@@ -13,6 +13,8 @@ namespace {
 
 // Enough to fill a system call with small rows, small enough for the stack.
 constexpr size_t kBatchMax = 256;
+// Shorter lists are not worth looking for another way.
+constexpr size_t kBulkMin = 16;
 
 // Where a list transfer stands: everything before it has moved.
 struct Position {
@@ -70,6 +72,14 @@ Transfer File::transfer_list(std::span<const Segment> segments) {
   Transfer transfer;
   Position position;
   Batch batch;
+  if (segments.size() >= kBulkMin) {
+    if constexpr (kReads) {
+      transfer.bytes = read_bulk(segments);
+    } else {
+      transfer.bytes = write_bulk(segments);
+    }
+    advance(segments, position, transfer.bytes);
+  }
   for (;;) {
     fill_batch(segments, position, batch);
     if (batch.count == 0) return transfer;

@@ -59,7 +59,8 @@ class File {
 
   // The segments in the order given, as one transfer; runs of segments that follow each other in
   // the file share a system call. A read ends at the first segment that meets the end of the file.
-  // Requires all offsets >= 0. O(segments) besides the transfer.
+  // After a failure, some bytes behind those counted may have moved too. Requires all offsets >= 0.
+  // O(segments) besides the transfer.
   Transfer read_list(std::span<const ReadSegment> segments);
   Transfer write_list(std::span<const WriteSegment> segments);
 
@@ -83,6 +84,12 @@ class File {
   // One try, as preadv and pwritev: may move less than asked; a read of 0 bytes is the end.
   virtual Attempt read_some(int64_t offset, std::span<const iovec> memory) = 0;
   virtual Attempt write_some(int64_t offset, std::span<const iovec> memory) = 0;
+
+  // Moves the first segments of a long list by a quicker way, if there is one, and answers how many
+  // bytes that were. The rest goes through read_some() and write_some(), which also find out why it
+  // stopped there.
+  virtual int64_t read_bulk(std::span<const ReadSegment> /*segments*/) { return 0; }
+  virtual int64_t write_bulk(std::span<const WriteSegment> /*segments*/) { return 0; }
 
  private:
   template <typename Segment>

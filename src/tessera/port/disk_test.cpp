@@ -215,8 +215,10 @@ TEST_P(DiskConformance, RandomTransfersAgreeWithAVector) {
       ASSERT_TRUE(file->truncate(static_cast<int64_t>(offset)));
     } else if (random.chance(1, 2)) {
       random.fill(bytes);
-      if (!bytes.empty()) model.resize(std::max(model.size(), offset + bytes.size()));
-      std::copy(bytes.begin(), bytes.end(), model.begin() + static_cast<ptrdiff_t>(offset));
+      if (!bytes.empty()) {
+        model.resize(std::max(model.size(), offset + bytes.size()));
+        std::copy(bytes.begin(), bytes.end(), model.begin() + static_cast<ptrdiff_t>(offset));
+      }
       ASSERT_EQ(file->write_at(static_cast<int64_t>(offset), bytes).bytes,
                 static_cast<int64_t>(bytes.size()));
     } else {

@@ -201,7 +201,7 @@ TEST_P(ExchangeConformance, E2RandomContributionsArriveWhole) {
   run([seed](Exchange& exchange) {
     SeededRandom random(seed);
     const auto me = static_cast<size_t>(exchange.rank());
-    for (int round = 0; round < 20 / exchange.size(); ++round) {
+    for (int round = 0; round < 1 + 8 / exchange.size(); ++round) {
       const Matrix matrix = random_matrix(random, exchange.size());
       const auto root = static_cast<int>(random.uniform(static_cast<uint64_t>(exchange.size())));
       std::vector<Bytes> column;
@@ -230,7 +230,6 @@ INSTANTIATE_TEST_SUITE_P(Settings, ExchangeConformance,
                                            Setting{Kind::kThreadTeam, 4},
                                            Setting{Kind::kProcessTeam, 1},
                                            Setting{Kind::kProcessTeam, 2},
-                                           Setting{Kind::kProcessTeam, 3},
                                            Setting{Kind::kProcessTeam, 7}),
                          setting_name);
 
@@ -266,7 +265,8 @@ TEST_P(ExchangeOfSeveral, E3ARankThatLeavesFailsTheOthers) {
 }
 
 TEST_P(ExchangeOfSeveral, E3ACallThatAllRanksMadeSucceedsAlsoWhenOneLeavesAtOnce) {
-  for (int round = 0; round < 40; ++round) {
+  const int rounds = GetParam() == Kind::kProcessTeam ? 10 : 100;  // processes start slowly
+  for (int round = 0; round < rounds; ++round) {
     run_setting({GetParam(), 3}, [](Exchange& exchange) { EXPECT_TRUE(exchange.all_max(1)); });
   }
 }

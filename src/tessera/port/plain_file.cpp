@@ -147,16 +147,36 @@ bool PlainFile::is_local() const {
   return std::find(std::begin(kLocal), std::end(kLocal), magic) != std::end(kLocal);
 }
 
+// One run of memory does without the list of runs, which the kernel is quicker with.
 File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory) {
+  const iovec& first = memory.front();
   const ssize_t answer =
-      ::preadv(descriptor(), memory.data(), base::exact_cast<int>(memory.size()), offset);
+      memory.size() == 1
+          ? ::pread(descriptor(), first.iov_base, first.iov_len, offset)
+          : ::preadv(descriptor(), memory.data(), base::exact_cast<int>(memory.size()), offset);
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
 
 File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memory) {
+  const iovec& first = memory.front();
   const ssize_t answer =
-      ::pwritev(descriptor(), memory.data(), base::exact_cast<int>(memory.size()), offset);
+      memory.size() == 1
+          ? ::pwrite(descriptor(), first.iov_base, first.iov_len, offset)
+          : ::pwritev(descriptor(), memory.data(), base::exact_cast<int>(memory.size()), offset);
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
+}
+
+int64_t PlainFile::read_bulk(std::span<const ReadSegment> segments) {
+  const RingUse use = ring_use_;
+  if (use == RingUse::kAutomatic && ring_suits_ == Suits::kUnknown) {
+    ring_suits_ = ring_suits_reads(descriptor()) ? Suits::kYes : Suits::kNo;
+  }
+  if (use == RingUse::kAutomatic && ring_suits_ == Suits::kNo) return 0;
+  return read_by_ring(descriptor(), segments, use);
+}
+
+int64_t PlainFile::write_bulk(std::span<const WriteSegment> segments) {
+  return write_by_ring(descriptor(), segments, ring_use_);
 }
 
 }  // namespace tessera::port

@@ -2,18 +2,20 @@
 //
 // What Disk leaves out because no other store has it: permissions, creation modes, reservation of
 // space, range locks that other programs see, and lists of many small transfers in few system calls
-// (io_uring where the kernel has it, else preadv and pwritev; chosen at run time).
+// (io_uring where it is quicker and the kernel has it, else preadv and pwritev; uring_list.hpp).
 // Thread safety: as File; range locks belong to the open file, not to the thread.
 #pragma once
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "tessera/port/descriptor.hpp"
 #include "tessera/port/disk.hpp"
+#include "tessera/port/uring_list.hpp"
 
 namespace tessera::port {
 
@@ -62,16 +64,25 @@ class PlainFile final : public File {
   // machines do not write and a mapping is coherent. One system call.
   [[nodiscard]] bool is_local() const;
 
+  // How lists are moved from now on; kAutomatic at first.
+  void set_ring_use(RingUse use) { ring_use_ = use; }
+
   [[nodiscard]] int descriptor() const { return descriptor_.number(); }
 
  protected:
   Attempt read_some(int64_t offset, std::span<const iovec> memory) override;
   Attempt write_some(int64_t offset, std::span<const iovec> memory) override;
+  int64_t read_bulk(std::span<const ReadSegment> segments) override;
+  int64_t write_bulk(std::span<const WriteSegment> segments) override;
 
  private:
+  enum class Suits { kUnknown, kYes, kNo };
+
   PlainFile(std::string path, Descriptor descriptor);
 
   const Descriptor descriptor_;
+  std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
+  std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
 };
 
 // What reserve() does on a file system that cannot reserve: writes zeros from the end of the file
