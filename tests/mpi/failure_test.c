@@ -22,6 +22,7 @@ static MPI_File open_full(const char* path) {
   MPI_Status status;
   CHECK_OK(MPI_File_write_at_all(file, kSmall * check_rank, small_, kSmall, MPI_BYTE, &status));
   CHECK_COUNT(status, MPI_BYTE, kSmall);
+  check_barrier();
   return file;
 }
 
@@ -215,8 +216,7 @@ static void one_rank_fails_posted(void) {
 static void one_rank_fails_open(void) {
   check_make_file(check_path("dat"), "keep", 4);
   bool wrong = check_rank == check_size - 1;
-  CHECK_ERROR(try_open(wrong ? check_path("missing") : check_path("dat"), MPI_MODE_RDWR),
-              MPI_ERR_NO_SUCH_FILE, MPI_ERR_NOT_SAME);
+  CHECK_ANY_ERROR(try_open(wrong ? check_path("missing") : check_path("dat"), MPI_MODE_RDWR));
   CHECK_FILE(check_path("dat"), "keep", 4);
 }
 

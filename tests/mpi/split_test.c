@@ -66,6 +66,7 @@ static void split_ordered(void) {
   MPI_Offset position = -1;
   CHECK_OK(MPI_File_get_position_shared(file, &position));
   CHECK_EQ(position, kInts * check_size - check_size * (check_size - 1) / 2);
+  check_barrier();
   CHECK_OK(MPI_File_seek_shared(file, 0, MPI_SEEK_SET));
   memset(found, 0xff, sizeof found);
   CHECK_OK(MPI_File_read_ordered_begin(file, found, count, MPI_INT));

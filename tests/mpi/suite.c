@@ -4,8 +4,8 @@
  *
  * Without names all subtests run that need nothing special; with names only those. Files are left
  * in SCRATCH under names that begin with the subtest's. Rank 0 prints "RUN name" before each
- * subtest and "OK n" at the end if all of them passed; failures go to stderr as "FAIL name: ...".
- * The exit code is 0 if all passed. */
+ * subtest and at the end "OK n" if all of them passed, else "FAILED n"; failures go to stderr as
+ * "FAIL name: ...". The exit code is 0 if all passed. */
 #include "suite.h"
 
 #include <stdio.h>
@@ -100,7 +100,10 @@ int main(int argc, char** argv) {
   int failed = run_all(&arguments, &ran);
   bool missing = arguments.name_count > 0 && ran < arguments.name_count;
   if (check_rank == 0 && missing) fprintf(stderr, "FAIL: a named subtest does not exist\n");
-  if (check_rank == 0 && failed == 0 && !missing && !arguments.list) printf("OK %d\n", ran);
+  if (check_rank == 0 && !arguments.list) {
+    printf("%s %d\n", failed > 0 || missing ? "FAILED" : "OK", ran);
+    fflush(stdout);
+  }
   MPI_Finalize();
   return failed > 0 || missing;
 }
