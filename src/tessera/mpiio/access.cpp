@@ -75,7 +75,7 @@ base::Result<pattern::Pattern> file_pattern(const OpenFile& file, const Sized& s
   const auto begin = base::checked_mul(first_etype, file.view.etype_size);
   const auto end = begin ? base::checked_add(*begin, sized.file_bytes) : std::nullopt;
   if (!end) return fault(MPI_ERR_ARG, "the access ends behind the largest offset of a file");
-  return file.view.bytes.bytes({*begin, *end});
+  return file.view.bytes({*begin, *end});
 }
 
 base::Result<void> place_memory(const OpenFile& file, const Access& access, const Buffer& buffer,
@@ -171,8 +171,20 @@ Transfer execute_atomically(const Move& moved, const Means& means, move::Context
   return move::execute_independent(moved, context);
 }
 
+Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before);
+
+// A read that no engine can execute: alone, after which the rank takes part with nothing.
+Transfer execute_overlapping(OpenFile& file, const Move& moved, const base::Result<void>& before) {
+  Transfer mine = before ? execute_alone(moved, means_of(file)) : Transfer{0, before};
+  Move nothing;
+  nothing.direction = moved.direction;
+  mine.status = execute_together(file, nothing, mine.status).status;
+  return mine;
+}
+
 // Executes the move together with all ranks; `before` is what went wrong on this one already.
 Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before) {
+  if (!moved.file.ascending()) return execute_overlapping(file, moved, before);
   const Means means = means_of(file);
   if (file.atomic) {
     // One lock for each rank's own bytes, so that no two accesses interleave.
@@ -247,6 +259,7 @@ Means means_of(OpenFile& file) {
 }
 
 Transfer execute_alone(const Move& moved, const Means& means) {
+  if (!moved.file.ascending()) return read_overlapping(moved, *means.file);
   const Stopwatch watch;
   NoLocks none;
   lock::Locks& locks = means.atomic ? none : *means.locks;

@@ -6,13 +6,35 @@
 #include "tessera/mpiio/native.hpp"
 #include "tessera/mpiio/open_file.hpp"
 
+namespace tessera::mpiio {
+
+namespace {
+
+// Fortran programs make handlers by functions that do not go through MPI's C functions, or do not
+// tell them the language. All have this shape; the last argument may be left out.
+using FortranCreate = void(MPI_File_errhandler_function*, MPI_Fint*, MPI_Fint*);
+
+void create_in_fortran(const char* name, MPI_File_errhandler_function* function,
+                       MPI_Fint* errhandler, MPI_Fint* code) {
+  MPI_Fint outcome = MPI_SUCCESS;
+  reinterpret_cast<FortranCreate*>(native_symbol(name))(function, errhandler, &outcome);
+  if (outcome == MPI_SUCCESS) {
+    remember_error_handler(PMPI_Errhandler_f2c(*errhandler), function, Language::kFortran);
+  }
+  if (code != nullptr) *code = outcome;
+}
+
+}  // namespace
+
+}  // namespace tessera::mpiio
+
 using namespace tessera::mpiio;  // NOLINT: the functions below are the program's
 
 extern "C" {
 
 int MPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
   const int code = TESSERA_NATIVE(MPI_File_create_errhandler)(function, errhandler);
-  if (code == MPI_SUCCESS) remember_error_handler(*errhandler, function);
+  if (code == MPI_SUCCESS) remember_error_handler(*errhandler, function, Language::kC);
   return code;
 }
 
@@ -57,6 +79,26 @@ int MPI_Error_string(int code, char* text, int* length) {
   std::memcpy(text, ours.c_str(), ours.size() + 1);
   *length = static_cast<int>(ours.size());
   return MPI_SUCCESS;
+}
+
+void mpi_file_create_errhandler_(MPI_File_errhandler_function* function, MPI_Fint* errhandler,
+                                 MPI_Fint* code) {
+  create_in_fortran("mpi_file_create_errhandler_", function, errhandler, code);
+}
+
+void pmpi_file_create_errhandler_(MPI_File_errhandler_function* function, MPI_Fint* errhandler,
+                                  MPI_Fint* code) {
+  create_in_fortran("pmpi_file_create_errhandler_", function, errhandler, code);
+}
+
+void mpi_file_create_errhandler_f08_(MPI_File_errhandler_function* function, MPI_Fint* errhandler,
+                                     MPI_Fint* code) {
+  create_in_fortran("mpi_file_create_errhandler_f08_", function, errhandler, code);
+}
+
+void ompi_file_create_errhandler_f(MPI_File_errhandler_function* function, MPI_Fint* errhandler,
+                                   MPI_Fint* code) {
+  create_in_fortran("ompi_file_create_errhandler_f", function, errhandler, code);
 }
 
 }  // extern "C"

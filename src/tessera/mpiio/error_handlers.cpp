@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "tessera/mpiio/native.hpp"
@@ -14,6 +16,7 @@ namespace {
 struct Known {
   MPI_Errhandler handler;
   MPI_File_errhandler_function* function;
+  Language language;
   int references;  // handles of the program and of our files
 };
 
@@ -41,11 +44,18 @@ bool change_references(MPI_Errhandler handler, int by) {
   });
 }
 
-MPI_File_errhandler_function* function_of(MPI_Errhandler handler) {
-  return table().with([&](std::vector<Known>& known) -> MPI_File_errhandler_function* {
+std::optional<Known> known_handler(MPI_Errhandler handler) {
+  return table().with([&](std::vector<Known>& known) -> std::optional<Known> {
     const auto entry = find(known, handler);
-    return entry == known.end() ? nullptr : entry->function;
+    if (entry == known.end()) return std::nullopt;
+    return *entry;
   });
+}
+
+void call_fortran(MPI_File_errhandler_function* function, MPI_File file, int& code) {
+  using FortranFunction = void(MPI_Fint*, MPI_Fint*, ...);
+  MPI_Fint number = MPI_File_c2f(file);
+  reinterpret_cast<FortranFunction*>(function)(&number, &code);
 }
 
 [[noreturn]] void end_program(int code) {
@@ -84,13 +94,15 @@ ErrorHandler::~ErrorHandler() { change_references(handle_, -1); }
 int ErrorHandler::call(MPI_File file, int code) const {
   if (handle_ == MPI_ERRORS_RETURN) return code;
   if (handle_ == MPI_ERRORS_ARE_FATAL) end_program(code);
-  if (auto* function = function_of(handle_)) {
-    function(&file, &code);
-    return code;
+  const std::optional<Known> known = known_handler(handle_);
+  if (known && known->language == Language::kC) {
+    known->function(&file, &code);
+  } else if (known) {
+    call_fortran(known->function, file, code);
+  } else {
+    // Made in a way that we do not know: the MPI calls it, on the only handle that both know.
+    TESSERA_NATIVE(MPI_File_call_errhandler)(MPI_FILE_NULL, code);
   }
-  // Made by the Fortran half of an MPI that keeps the function to itself: the MPI calls it, on the
-  // only file handle that both know.
-  TESSERA_NATIVE(MPI_File_call_errhandler)(MPI_FILE_NULL, code);
   return code;
 }
 
@@ -102,8 +114,16 @@ void set_default_error_handler(const ErrorHandler& handler) {
   default_handler().with([&](ErrorHandler& value) { value = handler; });
 }
 
-void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function) {
-  table().with([&](std::vector<Known>& known) { known.push_back({handler, function, 1}); });
+void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function,
+                            Language language) {
+  table().with([&](std::vector<Known>& known) {
+    const auto entry = find(known, handler);
+    if (entry != known.end()) {
+      entry->language = language;
+    } else {
+      known.push_back({handler, function, language, 1});
+    }
+  });
 }
 
 void add_error_handler_handle(MPI_Errhandler handler) { change_references(handler, 1); }

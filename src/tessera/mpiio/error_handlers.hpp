@@ -35,8 +35,13 @@ class ErrorHandler {
 [[nodiscard]] ErrorHandler default_error_handler();
 void set_default_error_handler(const ErrorHandler& handler);
 
-// A handler that the program made or was given; to be called by the functions that do so.
-void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function);
+// Whose calling convention a handler's function has: files are pointers in C, numbers in Fortran.
+enum class Language { kC, kFortran };
+
+// A handler that the program made; to be called by the functions that do so. A handler that is
+// known already gets the language.
+void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function,
+                            Language language);
 // One more handle in the program's hands, as MPI_File_get_errhandler answers it.
 void add_error_handler_handle(MPI_Errhandler handler);
 // The program frees a handle; false if it is not a known handler, so that the MPI must do it.

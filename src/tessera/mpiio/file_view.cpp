@@ -31,8 +31,22 @@ base::Result<void> check_arguments(const ViewArguments& given) {
   return {};
 }
 
+// Which bytes the view shows. A file that is only read may show a byte more than once.
+base::Result<void> place_bytes(FileView& view, const pattern::Datatype& filetype, bool only_read) {
+  auto ascending = pattern::View::make(view.displacement, filetype, view.etype_size);
+  if (ascending) {
+    view.ascending = *std::move(ascending);
+    return {};
+  }
+  if (!only_read) return fault(MPI_ERR_IO, ascending.error().message());
+  auto overlapping = OverlappingView::make(view.displacement, filetype, view.etype_size);
+  if (!overlapping) return fault(MPI_ERR_IO, overlapping.error().message());
+  view.overlapping = *std::move(overlapping);
+  return {};
+}
+
 // The view without its handles, which are kept only once all ranks agreed.
-base::Result<FileView> make_view(const ViewArguments& given) {
+base::Result<FileView> make_view(const ViewArguments& given, bool only_read) {
   TESSERA_TRY_VOID(check_arguments(given));
   FileView view;
   view.displacement = given.displacement;
@@ -44,9 +58,7 @@ base::Result<FileView> make_view(const ViewArguments& given) {
   if (view.etype_size == 0) return fault(MPI_ERR_ARG, "the etype of a view has no bytes");
   view.empty = filetype->layout.size() == 0;
   if (view.empty) return view;
-  auto bytes = pattern::View::make(given.displacement, filetype->layout, view.etype_size);
-  if (!bytes) return fault(MPI_ERR_ARG, bytes.error().message());
-  view.bytes = *std::move(bytes);
+  TESSERA_TRY_VOID(place_bytes(view, filetype->layout, only_read));
   return view;
 }
 
@@ -59,9 +71,10 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   if (displacement == MPI_DISPLACEMENT_CURRENT && sequential()) {
     const auto current = group->shared_pointer().load();
     base::Result<MPI_Offset> where = current ? byte_offset(*current) : base::failure_of(current);
-    made = where ? make_view({*where, etype, filetype, datarep}) : base::failure_of(where);
+    made = where ? make_view({*where, etype, filetype, datarep}, only_read())
+                 : base::failure_of(where);
   } else {
-    made = make_view({displacement, etype, filetype, datarep});
+    made = make_view({displacement, etype, filetype, datarep}, only_read());
   }
   // All have read the shared pointer before it is set anew.
   TESSERA_TRY_VOID(group->exchange().agree(made ? base::Result<void>() : base::failure_of(made)));
@@ -82,7 +95,7 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
 base::Result<int64_t> OpenFile::end_in_etypes() const {
   TESSERA_TRY(const int64_t size, file->size());
   if (view.empty) return 0;
-  const int64_t stream = view.bytes.offset_of(size);
+  const int64_t stream = view.offset_of(size);
   return (stream + view.etype_size - 1) / view.etype_size;
 }
 
@@ -130,7 +143,7 @@ base::Result<MPI_Offset> OpenFile::byte_offset(MPI_Offset offset) const {
   if (view.empty) return MPI_Offset{view.displacement};
   const auto stream = base::checked_mul(int64_t{offset}, view.etype_size);
   if (!stream) return fault(MPI_ERR_ARG, "the offset in a view is too large");
-  TESSERA_TRY(const int64_t position_in_file, view.bytes.position(*stream));
+  TESSERA_TRY(const int64_t position_in_file, view.position(*stream));
   return MPI_Offset{position_in_file};
 }
 

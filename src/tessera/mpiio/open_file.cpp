@@ -261,7 +261,7 @@ void OpenFile::forget_file() {
 base::Result<void> OpenFile::set_size(MPI_Offset size) {
   base::Result<void> mine;
   if (size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
-  if (mine && (amode & MPI_MODE_RDONLY) != 0) {
+  if (mine && only_read()) {
     mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
   }
   TESSERA_TRY_VOID(agree_on(group->exchange(), mine, size, "size"));
@@ -271,7 +271,7 @@ base::Result<void> OpenFile::set_size(MPI_Offset size) {
 base::Result<void> OpenFile::preallocate(MPI_Offset size) {
   base::Result<void> mine;
   if (size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
-  if (mine && (amode & MPI_MODE_RDONLY) != 0) {
+  if (mine && only_read()) {
     mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
   }
   TESSERA_TRY_VOID(agree_on(group->exchange(), mine, size, "size"));
@@ -281,7 +281,7 @@ base::Result<void> OpenFile::preallocate(MPI_Offset size) {
 base::Result<void> OpenFile::sync() {
   const Stopwatch watch;
   base::Result<void> mine;
-  if ((amode & MPI_MODE_RDONLY) != 0) {
+  if (only_read()) {
     return group->exchange().agree(mine);
   }
   wait_for_jobs(*this);
@@ -316,7 +316,7 @@ base::Result<void> OpenFile::check_access(move::Direction direction, bool shared
   if (direction == move::Direction::kRead && (amode & MPI_MODE_WRONLY) != 0) {
     return fault(MPI_ERR_ACCESS, path + " is open for writing only");
   }
-  if (direction == move::Direction::kWrite && (amode & MPI_MODE_RDONLY) != 0) {
+  if (direction == move::Direction::kWrite && only_read()) {
     return fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
   }
   if (!shared && sequential()) {

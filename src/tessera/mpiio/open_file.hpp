@@ -22,6 +22,7 @@
 #include "tessera/move/hints.hpp"
 #include "tessera/mpiio/error_handlers.hpp"
 #include "tessera/mpiio/group.hpp"
+#include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/mpiio/types.hpp"
 #include "tessera/pattern/view.hpp"
 #include "tessera/port/plain_file.hpp"
@@ -36,8 +37,21 @@ struct FileView {
   std::string datarep = "native";
   Representation representation = Representation::kNative;
   int64_t etype_size = 1;  // in the file
-  pattern::View bytes;     // meaningless if `empty`
-  bool empty = false;      // the filetype has no bytes
+  bool empty = false;      // the filetype has no bytes; then the functions below are not called
+
+  // As pattern/view.hpp says; the bytes of an overlapping view do not ascend.
+  [[nodiscard]] base::Result<pattern::Pattern> bytes(pattern::Interval stream) const {
+    return overlapping ? overlapping->bytes(stream) : ascending.bytes(stream);
+  }
+  [[nodiscard]] base::Result<int64_t> position(int64_t offset) const {
+    return overlapping ? overlapping->position(offset) : ascending.position(offset);
+  }
+  [[nodiscard]] int64_t offset_of(int64_t position) const {
+    return overlapping ? overlapping->offset_of(position) : ascending.offset_of(position);
+  }
+
+  pattern::View ascending;
+  std::optional<OverlappingView> overlapping;  // instead of it
 };
 
 // A split collective operation between its begin and its end.
@@ -82,6 +96,7 @@ class OpenFile {
   // Whether the access mode allows it, and individual pointers or explicit offsets do.
   [[nodiscard]] base::Result<void> check_access(move::Direction direction, bool shared) const;
 
+  [[nodiscard]] bool only_read() const { return (amode & MPI_MODE_RDONLY) != 0; }
   [[nodiscard]] bool sequential() const { return (amode & MPI_MODE_SEQUENTIAL) != 0; }
 
   std::string path;
