@@ -19,7 +19,7 @@ configure = cmake --preset $(1) -B $(2) --log-level=WARNING $(3) >/dev/null
 build = cmake --build $(1) $(if $(JOBS),--parallel $(JOBS)) --target $(2) $(QUIET)
 ctest = GTEST_BRIEF=1 ctest --test-dir $(1) --output-on-failure --no-tests=error --no-label-summary --parallel $(or $(JOBS),2)
 
-STAGES := format layering unit tidy debug tsan fuzz package docs
+STAGES := format layering unit mpi interop tidy debug tsan fuzz package docs
 CHECK_STAGES := format layering quick
 
 .PHONY: release demo test check soak install format bench clean help
@@ -32,7 +32,7 @@ release: ## build the release: $(BUILD)/bin/tessera, $(BUILD)/lib
 demo: release ## build and run the main job on embedded defaults; pictures in $(BUILD)/demo.html
 	@$(BUILD)/bin/tessera demo --html $(BUILD)/demo.html
 
-test: ## build and run everything, under 20 minutes; `make test-STAGE` runs one stage
+test: ## build and run everything, under 40 minutes; `make test-STAGE` runs one stage
 	@tools/setup.sh
 	@tools/run_stages.sh "$(MAKE)" test $(STAGES)
 
@@ -79,7 +79,13 @@ test-layering:
 test-unit:
 	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=ON)
 	@$(call build,$(BUILD),all)
-	@$(call ctest,$(BUILD))
+	@$(call ctest,$(BUILD)) --label-exclude 'mpi|interop'
+
+# Jobs of several ranks; ctest runs one at a time.
+test-mpi test-interop:
+	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=ON)
+	@$(call build,$(BUILD),all)
+	@$(call ctest,$(BUILD)) --label-regex '^$(@:test-%=%)$$'
 
 test-quick:
 	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=ON)
