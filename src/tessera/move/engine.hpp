@@ -49,7 +49,7 @@ struct Costs {
   double mapped_read_ns = 100;       // a page of it that is read
   double mapped_write_ns = 250;      // a page of it that is written
   double mapped_group_ns = 8000;     // written pages that lie together, far from others
-  double mapped_new_page_ns = 2500;  // a page behind the end of the file that is written there
+  double mapped_new_page_ns = 2000;  // a page behind the end of the file that is written there
   double rendezvous_ns = 15000;  // a barrier among the ranks of a node, for each rank over one core
 };
 

@@ -34,7 +34,7 @@ struct FileFacts {
 [[nodiscard]] Transfer execute_list(const Move& move, Context& context);
 [[nodiscard]] Transfer execute_sieve(const Move& move, Context& context);
 // Requires can_map(context.file). What cannot be mapped is moved by list. A write that fails may
-// leave the file larger than what was moved, with a last byte of the move at its end.
+// leave the file larger than what was moved, by a window at most.
 [[nodiscard]] Transfer execute_mapped(const Move& move, Context& context);
 
 // The widest gap that sieving moves together with the runs around it: beyond, a piece of its own

@@ -15,6 +15,8 @@ namespace {
 // Mapped at a time: enough that setting up a mapping does not show.
 constexpr int64_t kWindowBytes = int64_t{32} << 20;
 constexpr int64_t kStagingBytes = int64_t{256} << 10;
+// Space that is reserved for a byte to be written, at most.
+constexpr int64_t kReservedPerByte = 8;
 // Windows begin and end at multiples of it: the system keeps files in pages of up to this size, and
 // a fault in a window that holds the whole of a large page is the last one there.
 constexpr int64_t kLargePageBytes = int64_t{2} << 20;
@@ -42,15 +44,20 @@ class MappedTransfer {
   std::unique_ptr<std::byte[]> staging_;
 };
 
-// Makes the file long enough to be stored to by writing the window's last byte. Setting the size
-// could cut what another process has written meanwhile.
+// Makes the file long enough to be stored to. Setting its size could cut what another process has
+// written meanwhile; reserving and writing only extend.
 bool MappedTransfer::extend_file(const Island& window) {
   const PhaseTimer timer(context_.phases.io_ns);
   const auto size = file_.size();
   if (!size) return false;
-  if (*size >= window.file.end) return true;
+  const int64_t end = window.file.end;
+  if (*size >= end) return true;
+  // Pages of reserved space are quicker to come by, but gaps would take space too.
+  const bool is_dense = window.stream.length() * kReservedPerByte >= window.file.length();
+  const int64_t begin = std::max(*size, window.file.begin);
+  if (is_dense && file_.reserve_range(begin, end)) return true;
   const int64_t last = move_.memory.position(window.stream.end - 1)[0];
-  return static_cast<bool>(file_.write_at(window.file.end - 1, {move_.base + last, 1}));
+  return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
 }
 
 // Copies between a stream in memory and the mapping. Only this touches the mapping.

@@ -104,6 +104,12 @@ base::Result<void> PlainFile::reserve(int64_t size) {
   return extend_with_zeros(*this, size);
 }
 
+base::Result<void> PlainFile::reserve_range(int64_t begin, int64_t end) {
+  TESSERA_ASSERT(0 <= begin && begin < end);
+  return check(uninterrupted([&] { return ::fallocate(descriptor(), 0, begin, end - begin); }),
+               "reserve" + range_text(begin, end) + " of " + path());
+}
+
 base::Result<void> extend_with_zeros(File& file, int64_t size) {
   TESSERA_TRY(int64_t end, file.size());
   const base::Bytes zeros(size_t{1} << 20);

@@ -44,6 +44,9 @@ class PlainFile final : public File {
   // contents are kept. On file systems that cannot reserve, zeros are written behind the end, and
   // holes before it stay holes. After a failure the file may have grown. Requires size >= 0.
   [[nodiscard]] base::Result<void> reserve(int64_t size);
+  // Space for [begin, end), at once or not at all, extending the file if it ends before. Fails with
+  // EOPNOTSUPP on file systems that cannot reserve. Requires 0 <= begin < end.
+  [[nodiscard]] base::Result<void> reserve_range(int64_t begin, int64_t end);
 
   // Waits for and takes, or gives back, a lock on [begin, end) that programs using fcntl locks see
   // (an open-file-description lock: two opens of one process exclude each other too). Fails with

@@ -93,6 +93,21 @@ TEST_F(PlainFileTest, ReserveExtendsKeepsContentsAndNeverCuts) {
   EXPECT_GE(status.st_blocks * 512, 5'000'000);
 }
 
+TEST_F(PlainFileTest, ReservedRangesLeaveTheRestAsItIs) {
+  const auto file = make("a", "abc");
+  ASSERT_TRUE(file->reserve_range(4'000'000, 5'000'000));
+  EXPECT_EQ(file->size().value(), 5'000'000);
+  struct stat status {};
+  ASSERT_EQ(::fstat(file->descriptor(), &status), 0);
+  EXPECT_GE(status.st_blocks * 512, 1'000'000);
+  EXPECT_LT(status.st_blocks * 512, 2'000'000);
+  ASSERT_TRUE(file->reserve_range(0, 2));
+  EXPECT_EQ(file->size().value(), 5'000'000);
+  Bytes memory(4);
+  ASSERT_TRUE(file->read_at(0, memory));
+  EXPECT_EQ(text_of(memory), std::string_view("abc\0", 4));
+}
+
 TEST_F(PlainFileTest, ReserveOfAReadOnlyFileFails) {
   make("a", "abc");
   EXPECT_EQ(errno_of(PlainFile::open(path("a"), {}).value()->reserve(10)), EBADF);
