@@ -6,6 +6,7 @@
 #include "tessera/base/checked.hpp"
 #include "tessera/move/collective.hpp"
 #include "tessera/move/independent.hpp"
+#include "tessera/mpiio/commitment.hpp"
 #include "tessera/mpiio/external32.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/journal.hpp"
@@ -49,6 +50,7 @@ base::Result<Sized> measure(const OpenFile& file, const Access& access, const Bu
   TESSERA_TRY_VOID(file.check_access(access.direction, shared));
   if (buffer.count < 0) return fault(MPI_ERR_COUNT, "the count is negative");
   if (buffer.type == MPI_DATATYPE_NULL) return fault(MPI_ERR_TYPE, "the datatype is null");
+  if (!is_committed(buffer.type)) return fault(MPI_ERR_TYPE, "the datatype is not committed");
   if (access.pointer == Pointer::kExplicit && access.offset < 0) {
     return fault(MPI_ERR_ARG, "the offset in a view is negative");
   }

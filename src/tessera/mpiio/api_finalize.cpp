@@ -1,4 +1,5 @@
 // MPI_Finalize: the job's log is written and everything of ours ends before MPI does.
+#include "tessera/mpiio/commitment.hpp"
 #include "tessera/mpiio/group.hpp"
 #include "tessera/mpiio/journal.hpp"
 #include "tessera/mpiio/mpi_exchange.hpp"
@@ -31,6 +32,7 @@ int MPI_Finalize() {
   tessera::mpiio::write_log();
   tessera::mpiio::end_groups();
   tessera::mpiio::end_types();
+  tessera::mpiio::end_commitment();
   return TESSERA_NATIVE(MPI_Finalize)();
 }
 

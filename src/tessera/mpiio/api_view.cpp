@@ -17,13 +17,6 @@ base::Result<int64_t> extent_in_file(const OpenFile& file, MPI_Datatype type) {
   return converted->layout.extent;
 }
 
-// A position that may be asked for.
-base::Result<void> check_positioned(const OpenFile& file) {
-  if (!file.sequential()) return {};
-  return fault(MPI_ERR_UNSUPPORTED_OPERATION,
-               file.path + " is open with MPI_MODE_SEQUENTIAL: it has no positions");
-}
-
 }  // namespace
 
 }  // namespace tessera::mpiio
@@ -64,7 +57,7 @@ int MPI_File_get_position(MPI_File fh, MPI_Offset* offset) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_position)(fh, offset);
   *offset = file->position;
-  return answer(*file, check_positioned(*file));
+  return answer(*file, file->check_positioned());
 }
 
 int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
@@ -82,6 +75,8 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
 int MPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_position_shared)(fh, offset);
+  const auto positioned = file->check_positioned();
+  if (!positioned) return answer(*file, positioned);
   return answer(*file, file->group->shared_pointer().load(), offset);
 }
 

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/mpiio/commitment.hpp"
 #include "tessera/mpiio/datareps.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/info_values.hpp"
@@ -24,6 +25,9 @@ base::Result<void> check_arguments(const ViewArguments& given) {
   if (given.displacement < 0) return fault(MPI_ERR_ARG, "the displacement of a view is negative");
   if (given.etype == MPI_DATATYPE_NULL || given.filetype == MPI_DATATYPE_NULL) {
     return fault(MPI_ERR_TYPE, "a view needs an etype and a filetype");
+  }
+  if (!is_committed(given.etype) || !is_committed(given.filetype)) {
+    return fault(MPI_ERR_TYPE, "a datatype of the view is not committed");
   }
   if (given.datarep == nullptr || std::strlen(given.datarep) > MPI_MAX_DATAREP_STRING) {
     return fault(MPI_ERR_ARG, "the name of a data representation is missing or too long");
@@ -73,6 +77,10 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
     base::Result<MPI_Offset> where = current ? byte_offset(*current) : base::failure_of(current);
     made = where ? make_view({*where, etype, filetype, datarep}, only_read())
                  : base::failure_of(where);
+  } else if (sequential()) {
+    made =
+        fault(MPI_ERR_UNSUPPORTED_OPERATION,
+              path + " is open with MPI_MODE_SEQUENTIAL: views begin at MPI_DISPLACEMENT_CURRENT");
   } else {
     made = make_view({displacement, etype, filetype, datarep}, only_read());
   }
@@ -90,6 +98,13 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   const base::Result<void> verdict = group->exchange().agree(mine);
   Journal::get().note_stage(path, Stage::kView, watch.ns());
   return verdict;
+}
+
+base::Result<void> OpenFile::check_positioned() const {
+  if (!sequential()) return {};
+  return fault(
+      MPI_ERR_UNSUPPORTED_OPERATION,
+      path + " is open with MPI_MODE_SEQUENTIAL: it has neither positions nor a size to set");
 }
 
 base::Result<int64_t> OpenFile::end_in_etypes() const {
@@ -114,19 +129,15 @@ base::Result<int64_t> OpenFile::target(MPI_Offset offset, int whence, int64_t cu
 }
 
 base::Result<void> OpenFile::seek(MPI_Offset offset, int whence) {
-  if (sequential()) {
-    return fault(MPI_ERR_UNSUPPORTED_OPERATION,
-                 path + " is open with MPI_MODE_SEQUENTIAL: it cannot be positioned");
-  }
+  TESSERA_TRY_VOID(check_positioned());
   TESSERA_TRY(position, target(offset, whence, position));
   return {};
 }
 
 base::Result<void> OpenFile::seek_shared(MPI_Offset offset, int whence) {
   base::Result<int64_t> where = base::fail(base::Code::kFailed, "no position");
-  if (sequential()) {
-    where = fault(MPI_ERR_UNSUPPORTED_OPERATION,
-                  path + " is open with MPI_MODE_SEQUENTIAL: it cannot be positioned");
+  if (const auto positioned = check_positioned(); !positioned) {
+    where = base::failure_of(positioned);
   } else {
     const auto current = group->shared_pointer().load();
     where = current ? target(offset, whence, *current) : base::failure_of(current);

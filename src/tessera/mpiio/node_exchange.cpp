@@ -114,7 +114,7 @@ Result<uint64_t> NodeExchange::all_max(uint64_t mine) {
 Result<uint64_t> NodeExchange::all_max_of_nodes(uint64_t mine) {
   const auto of_team = team_.all_max(mine);
   if (!leads()) {
-    TESSERA_TRY_VOID(of_team);
+    if (!of_team) return base::failure_of(of_team);
     TESSERA_TRY(const Bytes word, told(nothing()));
     return decoded(word);
   }
@@ -202,7 +202,7 @@ Result<Messages> NodeExchange::all_to_all_of_nodes(Messages outgoing) {
   if (!leads() && !from_team) return from_team;
   TESSERA_TRY(const Bytes parcels,
               handed_out(leads() ? parcels_from_nodes(from_team) : Result<Messages>(Messages())));
-  TESSERA_TRY_VOID(from_team);
+  if (!from_team) return base::failure_of(from_team);
   return unpacked(*std::move(from_team), parcels);
 }
 
@@ -261,7 +261,7 @@ Result<Messages> NodeExchange::all_gather(Bytes mine) {
 
 Result<Messages> NodeExchange::all_gather_of_nodes(Bytes mine) {
   const auto collected = team_.gather(0, std::move(mine));
-  if (!leads() && !collected) return collected;
+  if (!leads() && !collected) return base::failure_of(collected);
   const auto of_all = [&]() -> Result<Bytes> {
     if (!leads()) return nothing();
     TESSERA_TRY(const Messages nodes,
@@ -305,7 +305,7 @@ Result<Messages> NodeExchange::gathered_by_leaders(int root, const Result<Messag
 
 Result<Messages> NodeExchange::gather_of_nodes(int root, Bytes mine) {
   const auto collected = team_.gather(0, std::move(mine));
-  if (!leads() && !collected) return collected;
+  if (!leads() && !collected) return base::failure_of(collected);
   TESSERA_TRY(const Bytes word, handed_out(leads() ? gathered_by_leaders(root, collected)
                                                    : Result<Messages>(Messages())));
   if (rank() != root) return Messages();

@@ -258,24 +258,26 @@ void OpenFile::forget_file() {
   });
 }
 
-base::Result<void> OpenFile::set_size(MPI_Offset size) {
-  base::Result<void> mine;
-  if (size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
+// Whether the file's size may be set to this; the same on all ranks.
+base::Result<void> OpenFile::agree_on_size(MPI_Offset size) {
+  base::Result<void> mine = check_positioned();
+  if (mine && size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
   if (mine && only_read()) {
     mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
   }
-  TESSERA_TRY_VOID(agree_on(group->exchange(), mine, size, "size"));
-  return group->exchange().agree(group->rank() == 0 ? file->truncate(size) : mine);
+  return agree_on(group->exchange(), mine, size, "size");
+}
+
+base::Result<void> OpenFile::set_size(MPI_Offset size) {
+  TESSERA_TRY_VOID(agree_on_size(size));
+  const bool mine_to_do = group->rank() == 0;
+  return group->exchange().agree(mine_to_do ? file->truncate(size) : base::Result<void>());
 }
 
 base::Result<void> OpenFile::preallocate(MPI_Offset size) {
-  base::Result<void> mine;
-  if (size < 0) mine = fault(MPI_ERR_ARG, "the size of a file is not negative");
-  if (mine && only_read()) {
-    mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
-  }
-  TESSERA_TRY_VOID(agree_on(group->exchange(), mine, size, "size"));
-  return group->exchange().agree(group->rank() == 0 ? file->reserve(size) : mine);
+  TESSERA_TRY_VOID(agree_on_size(size));
+  const bool mine_to_do = group->rank() == 0;
+  return group->exchange().agree(mine_to_do ? file->reserve(size) : base::Result<void>());
 }
 
 base::Result<void> OpenFile::sync() {

@@ -93,6 +93,8 @@ class OpenFile {
   [[nodiscard]] base::Result<MPI_Offset> byte_offset(MPI_Offset offset) const;
   [[nodiscard]] base::Result<MPI_Info> info() const;
 
+  // Whether the access mode allows positions and changes of the size.
+  [[nodiscard]] base::Result<void> check_positioned() const;
   // Whether the access mode allows it, and individual pointers or explicit offsets do.
   [[nodiscard]] base::Result<void> check_access(move::Direction direction, bool shared) const;
 
@@ -122,6 +124,7 @@ class OpenFile {
   base::Result<void> open_first(const Opening& opening);
   base::Result<void> open_others(const Opening& opening);
   base::Result<void> prepare(MPI_Comm comm);
+  [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
   [[nodiscard]] base::Result<int64_t> end_in_etypes() const;
   [[nodiscard]] base::Result<int64_t> target(MPI_Offset offset, int whence, int64_t current) const;
   void register_file();
