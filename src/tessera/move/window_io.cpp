@@ -18,6 +18,8 @@ namespace tessera::move {
 namespace {
 
 constexpr double kPageBytes = 4096;
+// A mapping that holds the whole of a large page is served by one fault.
+constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 // Runs written in one call.
 constexpr size_t kListedRuns = 512;
 
@@ -97,15 +99,17 @@ bool extend_file(const Window& window, Context& context) {
 Outcome write_mapped(const Window& window, const CoverageMap& map, Context& context) {
   auto& file = static_cast<port::PlainFile&>(context.file);
   if (!extend_file(window, context)) return write_marked(window, map, context);
-  const auto mapping =
-      port::FileMapping::map(file, window.file.begin, window.file.end, port::Access::kReadWrite);
+  const int64_t begin = window.file.begin / kLargePageBytes * kLargePageBytes;
+  const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
+  const auto mapping = port::FileMapping::map(file, begin, end, port::Access::kReadWrite);
   if (!mapping) return write_marked(window, map, context);
   const PhaseTimer timer(context.phases.copy_ns);
   const int64_t length = window.file.length();
-  const bool stored = mapping->touch([&window, &map, &mapping, length] {
+  std::byte* to = mapping->data() + (window.file.begin - begin);
+  const bool stored = mapping->touch([&window, &map, to, length] {
     for (int64_t at = 0; at < length;) {
       const Interval run = map.next_marked({at, length});
-      std::copy_n(window.bytes + run.begin, run.length(), mapping->data() + run.begin);
+      std::copy_n(window.bytes + run.begin, run.length(), to + run.begin);
       at = run.end;
     }
   });

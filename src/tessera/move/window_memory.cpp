@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -24,7 +25,9 @@ int64_t cell_for(const WindowMemory::Sizes& sizes) {
   const int64_t fitting = sizes.buffer_bytes / 9 * 4;
   const int64_t suiting = std::max(kSmallCellBytes, sizes.file_bytes / kRoundsMin);
   const int64_t cell = std::max(kCellBytesMin, std::min({fitting, suiting, kCellBytesMax}));
-  return cell < kPageBytes ? cell : cell / kPageBytes * kPageBytes;
+  // Large cells lie on the borders of the system's large pages.
+  return cell < kPageBytes ? cell
+                           : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(cell)));
 }
 
 }  // namespace
