@@ -11,7 +11,7 @@ namespace {
 // The times that the ranks meet when they move together, besides once for each round.
 constexpr double kMeetings = 3;
 constexpr double kPageBytes = 4096;
-// Ranks that store to pages of one file at the same time slow each other.
+// Ranks that map the same pages of one file at the same time slow each other.
 constexpr double kSharedFault = 2;
 
 double number(int64_t value) { return static_cast<double>(value); }
@@ -60,8 +60,8 @@ double own_ns(const Summary& rank, const Picture& picture, Direction direction) 
   const double copy_ns = runs * costs.copy_run_ns + bytes * costs.copy_byte_ns;
   if (picture.policy.mappable) {
     const double pages = std::min(span / kPageBytes, runs + bytes / kPageBytes) + 1;
-    const double page_ns = reads ? costs.mapped_read_ns : kSharedFault * costs.mapped_write_ns;
-    return std::min(list_ns, (pages * page_ns + copy_ns) / cores);
+    const double page_ns = reads ? costs.mapped_read_ns : costs.mapped_write_ns;
+    return std::min(list_ns, (pages * page_ns * kSharedFault + copy_ns) / cores);
   }
   const double sieved_ns = costs.read_byte_ns + (reads ? 0 : costs.write_byte_ns);
   return std::min(list_ns, (span * sieved_ns + copy_ns) / turns);

@@ -274,6 +274,7 @@ std::optional<Transfer> WindowMove::run(WayChoice way) {
   auto common = team_.common_memory(memory_.bytes_needed());
   if (!common) return std::nullopt;
   memory_.attach(*common);
+  memory_.provide_pages(team_.rank());
   lanes_ = reads() ? std::clamp<int64_t>(std::min<int64_t>(picture_.policy.cores, team_.size()), 1,
                                          WindowMemory::kLanesMax)
                    : 1;
@@ -284,6 +285,7 @@ std::optional<Transfer> WindowMove::run(WayChoice way) {
     if (!met || stopped_) break;
     if (way.way == Way::kUndecided) way = choose_way(picture_, schedule_, move_.direction);
     if (way.way == Way::kSeparately) return std::nullopt;
+    memory_.take_over_pages();
     met = reads() ? read_rounds() : write_rounds();
   } while (met && !stopped_ && !schedule_.complete);
   context_.choice = {Engine::kWindow, std::move(way.reason)};

@@ -19,6 +19,15 @@ constexpr int64_t kCellBytesMin = 16;
 constexpr int64_t kRoundsMin = 8;
 constexpr int64_t kSmallCellBytes = int64_t{256} << 10;
 
+// A load from a page that is there maps its neighbours too, as far as this.
+constexpr int64_t kFaultAroundBytes = int64_t{64} << 10;
+
+void touch(std::span<const std::byte> memory, int64_t step) {
+  for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(step)) {
+    static_cast<void>(*const_cast<const volatile std::byte*>(&memory[at]));
+  }
+}
+
 int64_t page_aligned(int64_t bytes) { return base::ceil_div(bytes, kPageBytes) * kPageBytes; }
 
 int64_t cell_for(const WindowMemory::Sizes& sizes) {
@@ -90,6 +99,21 @@ bool WindowMemory::nobody_overlaps() const {
     if (row(rank).overlaps_nobody == 0) return false;
   }
   return true;
+}
+
+void WindowMemory::provide_pages(int rank) const {
+  const int64_t bytes = 2 * half_stride();
+  const int64_t share = page_aligned(base::ceil_div(bytes, ranks_));
+  if (bytes < kFaultAroundBytes) return;
+  touch({memory_ + halves_at() + std::min(bytes, rank * share),
+         memory_ + halves_at() + std::min(bytes, (rank + 1) * share)},
+        kPageBytes);
+}
+
+void WindowMemory::take_over_pages() const {
+  const int64_t bytes = 2 * half_stride();
+  if (bytes < kFaultAroundBytes) return;
+  touch({memory_ + halves_at(), memory_ + halves_at() + bytes}, kFaultAroundBytes);
 }
 
 int64_t& WindowMemory::outcome(int64_t round, int64_t lane) const {

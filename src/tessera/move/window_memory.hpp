@@ -46,6 +46,12 @@ class WindowMemory {
   // Whether every rank has said that it overlaps nobody.
   [[nodiscard]] bool nobody_overlaps() const;
 
+  // Fresh pages of the halves are costly to come by one after the other, for every rank anew. Each
+  // rank lets the system provide its share of them before the ranks meet, and takes over all of
+  // them afterwards, many at a time. Costs a few loads once they are there.
+  void provide_pages(int rank) const;
+  void take_over_pages() const;
+
   [[nodiscard]] int64_t& outcome(int64_t round, int64_t lane) const;
   // Where byte `position` of the file lies in the window of a round.
   [[nodiscard]] std::byte* place(int64_t round, int64_t position) const;
