@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,7 +59,8 @@ base::Result<std::string> find_library(const std::string& mpi) {
   }
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  setpgid(0, 0);  // so that a job that hangs can be ended whole
+  setpgid(0, 0);                     // so that a job that hangs can be ended whole
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // and none outlives a harness that was killed
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);

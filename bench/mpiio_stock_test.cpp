@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace tessera::bench {
@@ -60,6 +61,45 @@ TEST(StockModes, OnlyOneCallAPieceIsLeftOutWherePiecesAreSmall) {
   for (const StockMode& mode : stock_modes("openmpi", 2)) {
     EXPECT_EQ(mode.one_call_a_piece, mode.name == "ROMIO independent, ds disabled") << mode.name;
   }
+}
+
+// Runs where the MPI's compiler is installed.
+TEST(FindField, TriesEveryModeAndKeepsBothSorts) {
+  MpiPool pool;
+  const auto modes = stock_modes("openmpi", 2);
+  const auto started = pool.job(modes[0].kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  for (const Flow flow : {Flow::kWrite, Flow::kRead}) {
+    Operation operation;
+    operation.workload = {"column", {8, 2000, 0}};
+    operation.flow = flow;
+    const auto field = find_field(pool, modes, operation, true);
+    ASSERT_TRUE(field) << field.error().message();
+    EXPECT_EQ(field->note, "");
+    EXPECT_EQ(field->contenders.size() + field->dropped_ns.size(), modes.size() - 1)
+        << "all but the one that is hopeless for small pieces";
+    const auto collective = std::count_if(field->contenders.begin(), field->contenders.end(),
+                                          [](const StockMode& mode) { return mode.collective(); });
+    EXPECT_GE(collective, 1);
+    EXPECT_LT(collective, static_cast<std::ptrdiff_t>(field->contenders.size()));
+  }
+}
+
+TEST(FindField, FailsWhereNoModeWorks) {
+  MpiPool pool;
+  const auto modes = stock_modes("openmpi", 2);
+  const auto started = pool.job(modes[0].kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  Operation operation;
+  operation.workload = {"nosuch", {0, 0, 0}};
+  const auto field = find_field(pool, modes, operation, false);
+  ASSERT_FALSE(field);
+  EXPECT_NE(field.error().message().find("no such workload"), std::string::npos)
+      << field.error().message();
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ std::string table_heading(const Machine& machine) {
   return fmt::format(
       "{}\nRatios are against the best peer, above 1 better. Noise: the best peer against "
       "itself.\n\n"
-      "{:<44}{:>12}{:>9}{:>16}{:>6}{:>9}  peers\n",
+      "{:<56}{:>12}{:>9}{:>16}{:>6}{:>9}  peers\n",
       machine_text(machine), "case", "ours", "ratio", "noise", "runs", "spread");
 }
 
@@ -197,7 +197,7 @@ std::string table_rows(const Outcome& outcome) {
   }
   const std::string noise =
       outcome.noise ? fmt::format("{:.3f}-{:.3f}", outcome.noise->low, outcome.noise->high) : "-";
-  return fmt::format("{:<44}{:>12}{:>9}{:>16}{:>6}{:>9}  {}\n", outcome.name,
+  return fmt::format("{:<56} {:>11}{:>9}{:>16}{:>6}{:>9}  {}\n", outcome.name,
                      number_text(outcome.ours) + " " + outcome.unit,
                      outcome.ratio ? number_text(*outcome.ratio) : "-", noise, outcome.runs,
                      percent(outcome.spread), peers) +
