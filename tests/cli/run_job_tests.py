@@ -79,6 +79,8 @@ class Installed(unittest.TestCase):
         (cls.folder / "probe.c").write_text(PROBE)
         (cls.folder / "slurm/srun").write_text(SRUN)
         (cls.folder / "slurm/srun").chmod(0o755)
+        (cls.folder / "script").write_text("#!/bin/sh\nexec ./probe.mpich\n")
+        (cls.folder / "script").chmod(0o755)
         for mpi in MPIS:
             cls.compile("cc", "nothing.c", cls.library(mpi), "-shared")
             cls.compile(f"mpicc.{mpi}", "probe.c", str(cls.folder / f"probe.{mpi}"))
@@ -184,9 +186,6 @@ class Run(Installed):
         self.assertIn("mpiexec.mpich", done.stdout, "there is no srun")
 
     def test_which_mpi(self):
-        script = self.folder / "script"
-        script.write_text("#!/bin/sh\nexec ./probe.mpich\n")
-        script.chmod(0o755)
         self.refused("./script links no MPI, and both Open MPI and MPICH are here", 1,
                      "run", "-n", "1", "./script")
         done = self.tessera("run", "-n", "1", "--mpi", "mpich", "./script")
@@ -212,6 +211,8 @@ class Run(Installed):
 
     def test_refusals(self):
         self.refused("there is no program ./none", 3, "run", "-n", "1", "--", "./none")
+        self.refused("there is no program probe.mpich; did you mean ./probe.mpich", 3, "run", "-n",
+                     "1", "probe.mpich")
         self.refused("probe.c may not be run", 6, "run", "-n", "1", "--", "./probe.c")
         self.refused("name a program after --", 2, "run", "-n", "1")
         self.refused("-n is required", 2, "run", "--", "./probe.mpich")
@@ -222,6 +223,8 @@ class Run(Installed):
         self.refused("cb_nodes", 2, "run", "-n", "1", "-o", "cb_nodes=few", "./probe.mpich")
         self.refused("there is no program srun", 3, "run", "-n", "1", "--launcher", "srun",
                      "./probe.mpich")
+        self.refused("./script links no MPI, and no mpiexec is here; say which with --mpi", 1,
+                     "run", "-n", "1", "./script", PATH="/nowhere")
         self.refused("no mpiexec of MPICH is on the PATH", 3, "run", "-n", "1", "./probe.mpich",
                      PATH="/nowhere")
         (self.folder / "fixed.c").write_text("int main(void) { return 0; }\n")

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tessera/cli/numbers.hpp"
 
@@ -11,7 +10,8 @@ namespace tessera::cli {
 
 namespace {
 
-constexpr double kWorthSeconds = 0.001;  // a rank's time below which nothing is worth changing
+constexpr double kWorthSeconds = 0.01;  // a rank's time below which nothing is worth changing
+constexpr double kWorthShare = 0.2;     // of a file's time, the same
 constexpr int64_t kSmallBytes = 4096;
 constexpr int64_t kManyCalls = 1000;
 constexpr int64_t kManyRuns = 1000;
@@ -26,15 +26,17 @@ double share(const FileTotals& totals, Phase phase) {
 
 std::string percent_text(double part) { return fmt::format("{:.0f}%", 100 * part); }
 
-double independent_share(const FileTotals& totals, Direction direction) {
-  double independent = 0;
-  double all = 0;
+// Whether so many seconds of all ranks are worth saving.
+bool is_worth(const FileTotals& totals, double seconds) {
+  return seconds >= kWorthShare * totals.total_seconds();
+}
+
+double independent_seconds(const FileTotals& totals, Direction direction) {
+  double seconds = 0;
   for (const EngineUse& use : totals.engines) {
-    if (use.direction != direction) continue;
-    all += static_cast<double>(use.bytes);
-    if (use.mode == "independent") independent += static_cast<double>(use.bytes);
+    if (use.direction == direction && use.mode == "independent") seconds += use.seconds;
   }
-  return all > 0 ? independent / all : 0;
+  return seconds;
 }
 
 void advise_on_runs(Advice& advice, const FileTotals& totals, Direction direction,
@@ -43,7 +45,7 @@ void advise_on_runs(Advice& advice, const FileTotals& totals, Direction directio
   const int64_t median = median_run_bytes(transfers);
   const char* word = direction_word(direction);
   if (runs_of(transfers) < kManyRuns || median >= kSmallBytes || job.ranks < 2) return;
-  if (independent_share(totals, direction) < 0.5) return;
+  if (!is_worth(totals, independent_seconds(totals, direction))) return;
   advice.push_back(fmt::format(
       "Independent {0}s in runs of about {1}: use the collective call (MPI_File_{0}_all), so that "
       "the ranks' small pieces become large ones.",
@@ -53,6 +55,7 @@ void advise_on_runs(Advice& advice, const FileTotals& totals, Direction directio
 void advise_on_calls(Advice& advice, const FileTotals& totals, Direction direction) {
   const Transfers& transfers = direction == Direction::kRead ? totals.read : totals.write;
   if (transfers.calls < kManyCalls || transfers.bytes / transfers.calls >= kSmallBytes) return;
+  if (!is_worth(totals, transfers.seconds)) return;
   advice.push_back(fmt::format(
       "{} of {} on average: move more in each call, with a file view or a datatype that describes "
       "all of it.",

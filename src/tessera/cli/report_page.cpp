@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "tessera/cli/numbers.hpp"
@@ -37,15 +36,17 @@ std::vector<Entry> entries_of(const ReportLog& log) {
 void add_job(Page& page, const ReportLog& log) {
   const JobTotals totals = totals_of(log);
   const JobRecord& job = log.job;
-  const double share = job.seconds > 0 ? totals.slowest_seconds / job.seconds : 0;
+  const bool whole = job.seconds > 0 && totals.slowest_seconds <= job.seconds;
+  const std::string share =
+      whole ? fmt::format(": {:.1f}% of the job", 100 * totals.slowest_seconds / job.seconds) : "";
   const std::string nodes = job.nodes == 0 ? "" : fmt::format(" on {}", counted(job.nodes, "node"));
-  page.facts({{with_commas(job.ranks), "ranks" + nodes},
-              {seconds_text(job.seconds), "from MPI_Init to MPI_Finalize"},
-              {size_text(totals.read_bytes), "read"},
-              {size_text(totals.write_bytes), "written"},
-              {seconds_text(totals.slowest_seconds),
-               fmt::format("in files, on rank {}, which spent most: {:.1f}% of the job",
-                           totals.slowest_rank, 100 * share)}});
+  page.facts(
+      {{with_commas(job.ranks), "ranks" + nodes},
+       {seconds_text(job.seconds), "from MPI_Init to MPI_Finalize"},
+       {size_text(totals.read_bytes), "read"},
+       {size_text(totals.write_bytes), "written"},
+       {seconds_text(totals.slowest_seconds),
+        fmt::format("in files, on rank {}, which spent most{}", totals.slowest_rank, share)}});
 }
 
 void add_files(Page& page, const std::vector<Entry>& entries) {
@@ -89,7 +90,8 @@ void add_file(Page& page, const Entry& entry, const JobRecord& job) {
   if (runs_of(totals.read) > 0 || runs_of(totals.write) > 0) {
     page.figure(runs_picture(totals),
                 "Runs: pieces that lie together in the file, by size; each class begins at the "
-                "size below it and ends before the next.");
+                "size below it and ends before the next. Heights are logarithms of the counts; "
+                "point at a column to see its count.");
   }
   if (totals.slowest_seconds > 0) {
     page.figure(time_picture(*entry.file), "Where the time of each rank went.");

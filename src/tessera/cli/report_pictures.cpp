@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "tessera/cli/numbers.hpp"
@@ -172,13 +173,14 @@ std::string runs_picture(const FileTotals& totals) {
   };
   int64_t most = 1;
   for (size_t i = 0; i < classes; ++i) most = std::max({most, runs(reads, i), runs(writes, i)});
-  const double scale = (kHeight - kTop - 16) / static_cast<double>(most);
+  // Thousands of short runs must not hide a few long ones.
+  const double scale = (kHeight - kTop - 16) / std::log1p(static_cast<double>(most));
   const double step = (kWidth - 2 * kMargin) / static_cast<double>(std::max<size_t>(classes, 8));
   Svg svg(kWidth, kHeight + kFoot, "how many runs had which size");
   draw_legend(svg, {{kReadStyle, "runs read"}, {kWriteStyle, "runs written"}});
   const auto column = [&](size_t i, int64_t count, double offset, const char* style) {
     if (count == 0) return;
-    const double height = std::max(1.0, static_cast<double>(count) * scale);
+    const double height = std::log1p(static_cast<double>(count)) * scale;
     const Box box{kMargin + step * static_cast<double>(i) + offset, kHeight - height, step * .42,
                   height};
     svg.begin_hot(fmt::format("{} of {}", counted(count, "run"), run_class_text(i)));

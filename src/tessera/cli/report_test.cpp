@@ -149,6 +149,20 @@ TEST(ReportAdvice, IsQuietWhereThereIsNothingToGain) {
   EXPECT_TRUE(advice_for(log.files[0], totals_of(log.files[0]), log.job).empty());
 }
 
+TEST(ReportAdvice, ManySmallCalls) {
+  ReportLog log = sample();
+  for (RankRecord& rank : log.files[0].ranks) rank.write.calls = 1000;
+  const auto advice = advice_for(log.files[0], totals_of(log.files[0]), log.job);
+  ASSERT_EQ(advice.size(), 4U);
+  EXPECT_TRUE(holds(advice[1], "2,000 write calls of 20 B on average")) << advice[1];
+  // Neither short runs nor small calls matter where the time goes elsewhere.
+  for (RankRecord& rank : log.files[0].ranks) {
+    rank.write.seconds = 0.01;
+    rank.engines[0].seconds = 0.01;
+  }
+  EXPECT_EQ(advice_for(log.files[0], totals_of(log.files[0]), log.job).size(), 2U);
+}
+
 TEST(ReportAdvice, OneRankDoesItAll) {
   ReportLog log = sample();
   log.files[0].ranks.resize(1);

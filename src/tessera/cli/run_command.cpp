@@ -35,11 +35,9 @@ Result<Mpi> only_mpi(const std::string& path_list, const std::string& why) {
     if (find_mpiexec(mpi, path_list)) found.push_back(mpi);
   }
   if (found.size() == 1) return found.front();
-  if (found.empty()) return base::fail(Code::kNotFound, "no mpiexec is on the PATH");
   return base::fail(Code::kInvalid,
-                    fmt::format("{}, and both Open MPI and MPICH are here; say which with --mpi "
-                                "openmpi or --mpi mpich",
-                                why));
+                    fmt::format("{}, and {} here; say which with --mpi openmpi or --mpi mpich", why,
+                                found.empty() ? "no mpiexec is" : "both Open MPI and MPICH are"));
 }
 
 Result<Mpi> choose_mpi(const RunOptions& options, const Surroundings& around) {

@@ -41,7 +41,10 @@ Result<std::string> find_program(const std::string& name, std::string_view path_
     forbidden = true;
   }
   if (forbidden) return base::fail(Code::kDenied, fmt::format("{} may not be run", name));
-  return base::fail(Code::kNotFound, fmt::format("there is no program {}", name));
+  const bool here = !name.empty() && name.find('/') == name.npos && is_file(name);
+  return base::fail(Code::kNotFound,
+                    fmt::format("there is no program {}{}", name,
+                                here ? fmt::format("; did you mean ./{}", name) : ""));
 }
 
 }  // namespace tessera::cli
