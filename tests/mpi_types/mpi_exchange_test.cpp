@@ -86,7 +86,7 @@ TEST_P(ExchangeOnRanks, BroadcastMaximumAndVerdict) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pieces, ExchangeOnRanks,
-                         ::testing::Values(int64_t{1000}, MpiExchange::kPieceBytes));
+                         ::testing::Values(int64_t{9000}, MpiExchange::kPieceBytes));
 
 }  // namespace
 }  // namespace tessera::mpiio

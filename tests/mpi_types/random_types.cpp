@@ -27,6 +27,20 @@ bool small(const Sample& sample) {
          std::all_of(sample.bytes.begin(), sample.bytes.end(), near);
 }
 
+void add_parametric(std::vector<NamedType>& types) {
+  MPI_Datatype parametric = MPI_DATATYPE_NULL;
+  MPI_Type_create_f90_real(6, 30, &parametric);
+  types.push_back({parametric, "f90_real(6, 30)"});
+  MPI_Type_create_f90_real(15, 300, &parametric);
+  types.push_back({parametric, "f90_real(15, 300)"});
+  MPI_Type_create_f90_complex(15, 300, &parametric);
+  types.push_back({parametric, "f90_complex(15, 300)"});
+  MPI_Type_create_f90_integer(9, &parametric);
+  types.push_back({parametric, "f90_integer(9)"});
+  MPI_Type_create_f90_integer(18, &parametric);
+  types.push_back({parametric, "f90_integer(18)"});
+}
+
 }  // namespace
 
 #define NAMED(type) \
@@ -96,17 +110,7 @@ std::vector<NamedType> predefined_types() {
                                   NAMED(MPI_2DOUBLE_PRECISION)};
 #undef NAMED
   std::erase_if(types, [](const NamedType& named) { return named.type == MPI_DATATYPE_NULL; });
-  MPI_Datatype parametric = MPI_DATATYPE_NULL;
-  MPI_Type_create_f90_real(6, 30, &parametric);
-  types.push_back({parametric, "f90_real(6, 30)"});
-  MPI_Type_create_f90_real(15, 300, &parametric);
-  types.push_back({parametric, "f90_real(15, 300)"});
-  MPI_Type_create_f90_complex(15, 300, &parametric);
-  types.push_back({parametric, "f90_complex(15, 300)"});
-  MPI_Type_create_f90_integer(9, &parametric);
-  types.push_back({parametric, "f90_integer(9)"});
-  MPI_Type_create_f90_integer(18, &parametric);
-  types.push_back({parametric, "f90_integer(18)"});
+  add_parametric(types);
   return types;
 }
 

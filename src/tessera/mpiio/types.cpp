@@ -10,6 +10,7 @@
 #include "tessera/mpiio/named_types.hpp"
 #include "tessera/mpiio/type_contents.hpp"
 #include "tessera/mpiio/type_layout.hpp"
+#include "tessera/port/guarded.hpp"
 
 namespace tessera::mpiio {
 
@@ -32,23 +33,6 @@ struct Known {
   std::atomic<TypePtr>& slot(Representation representation) {
     return slots[static_cast<size_t>(representation)];
   }
-};
-
-// Threads take turns where they add to what is known; they only read it otherwise.
-class Turn {
- public:
-  Turn() {
-    while (taken_.test_and_set(std::memory_order_acquire)) taken_.wait(true);
-  }
-  ~Turn() {
-    taken_.clear(std::memory_order_release);
-    taken_.notify_one();
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  static inline std::atomic_flag taken_;
 };
 
 extern "C" int tessera_type_copied(MPI_Datatype /*type*/, int /*keyval*/, void* /*extra*/,
@@ -92,9 +76,14 @@ Known* find_known(MPI_Datatype type) {
   return found != 0 ? static_cast<Known*>(value) : nullptr;
 }
 
-// Null if MPI refuses the attribute; then the type is converted again each time.
-Known* add_known(MPI_Datatype type) {
-  const Turn turn;
+// Adds to what is known, one thread at a time; all others only read.
+struct Additions {
+  // Null if MPI refuses the attribute; then the type is converted again each time.
+  Known* add(MPI_Datatype type);
+};
+port::Guarded<Additions> additions;
+
+Known* Additions::add(MPI_Datatype type) {
   if (Known* known = find_known(type)) return known;
   if (is_predefined(type)) {
     auto* entry = new Predefined{type, {}, predefined};
@@ -187,7 +176,8 @@ Result<TypePtr> known_or_built(MPI_Datatype type, Representation representation,
     if (TypePtr found = known->slot(representation).load()) return found;
   }
   TESSERA_TRY(TypePtr built, build(type, representation, depth));
-  if (Known* known = add_known(type)) known->slot(representation).store(built);
+  Known* known = additions.with([type](Additions& all) { return all.add(type); });
+  if (known != nullptr) known->slot(representation).store(built);
   return built;
 }
 
