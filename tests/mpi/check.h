@@ -85,6 +85,10 @@ MPI_File check_open(MPI_Comm comm, const char* path, int amode);
 static inline MPI_File check_create(const char* path) {
   return check_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR);
 }
+/* Completes a posted operation, if it was posted; the error of either step. */
+static inline int check_wait(int code, MPI_Request* request, MPI_Status* status) {
+  return code != MPI_SUCCESS ? code : MPI_Wait(request, status);
+}
 static inline void check_barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 #endif

@@ -21,7 +21,7 @@ static int write_way(enum Way way, MPI_File file, MPI_Offset at, const void* dat
     default:
       code = MPI_File_iwrite_at_all(file, at, data, count, type, &request);
   }
-  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+  return check_wait(code, &request, status);
 }
 
 static int read_way(enum Way way, MPI_File file, MPI_Offset at, void* data, int count,
@@ -39,7 +39,7 @@ static int read_way(enum Way way, MPI_File file, MPI_Offset at, void* data, int 
     default:
       code = MPI_File_iread_at_all(file, at, data, count, type, &request);
   }
-  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+  return check_wait(code, &request, status);
 }
 
 static void expect_rest(MPI_File file) {

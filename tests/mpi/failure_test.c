@@ -92,7 +92,7 @@ static void full_posted(void) {
   MPI_Status statuses[2];
   if (check_rank == 0) {
     int code = MPI_File_iwrite_at(file, beyond(), huge_, kHuge, MPI_BYTE, &requests[0]);
-    CHECK_ERROR(code == MPI_SUCCESS ? MPI_Wait(&requests[0], &statuses[0]) : code, NO_SPACE);
+    CHECK_ERROR(check_wait(code, &requests[0], &statuses[0]), NO_SPACE);
     CHECK(requests[0] == MPI_REQUEST_NULL);
     CHECK_OK(MPI_File_iread_at(file, 0, small_, kSmall, MPI_BYTE, &requests[0]));
     code = MPI_File_iwrite_at(file, beyond(), huge_, kHuge, MPI_BYTE, &requests[1]);
@@ -112,7 +112,7 @@ static void full_posted_collective(void) {
   MPI_File file = open_full(path);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_File_iwrite_at_all(file, beyond(), huge_, kHuge, MPI_BYTE, &request);
-  CHECK_ERROR(code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code, NO_SPACE);
+  CHECK_ERROR(check_wait(code, &request, MPI_STATUS_IGNORE), NO_SPACE);
   check_barrier();
   close_full(file, path);
 }
@@ -204,7 +204,7 @@ static void one_rank_fails_posted(void) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Offset at = wrong ? -16 : 16 * check_rank;
   int code = MPI_File_iwrite_at_all(file, at, data, 4, MPI_INT, &request);
-  CHECK_ANY_ERROR(code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code);
+  CHECK_ANY_ERROR(check_wait(code, &request, MPI_STATUS_IGNORE));
   code = MPI_File_write_at_all_begin(file, at, data, 4, MPI_INT);
   CHECK_ANY_ERROR(code == MPI_SUCCESS ? MPI_File_write_at_all_end(file, data, MPI_STATUS_IGNORE)
                                       : code);

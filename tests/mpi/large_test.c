@@ -22,6 +22,7 @@ static void large_offsets(void) {
   MPI_Offset at = 5 * kGiB + 4096 * check_rank + 3;
   int value = check_rank + 1, found = -1;
   MPI_Status status;
+  CHECK_OK(MPI_File_set_size(file, 5 * kGiB + 4096LL * check_size));
   CHECK_OK(MPI_File_write_at_all(file, at, &value, 1, MPI_INT, &status));
   CHECK_COUNT(status, MPI_INT, 1);
   CHECK_OK(MPI_File_read_at_all(file, at, &found, 1, MPI_INT, &status));
@@ -29,7 +30,7 @@ static void large_offsets(void) {
   MPI_Offset size = 0;
   check_barrier();
   CHECK_OK(MPI_File_get_size(file, &size));
-  CHECK_EQ(size, 5 * kGiB + 4096LL * (check_size - 1) + 7);
+  CHECK_EQ(size, 5 * kGiB + 4096LL * check_size);
   CHECK_OK(MPI_File_seek(file, 3 * kGiB, MPI_SEEK_SET));
   CHECK_OK(MPI_File_seek(file, 2 * kGiB, MPI_SEEK_CUR));
   MPI_Offset position = 0;
@@ -51,6 +52,7 @@ static void large_filetype(void) {
   int data[5], found[5];
   for (int i = 0; i < 5; ++i) data[i] = 10 * check_rank + i;
   MPI_Status status;
+  CHECK_OK(MPI_File_set_size(file, 4 * kGiB + 4096LL * check_size));
   CHECK_OK(MPI_File_write_at(file, 0, data, 5, MPI_INT, &status));
   CHECK_COUNT(status, MPI_INT, 5);
   check_barrier();
@@ -73,6 +75,7 @@ static void large_filetype_collective(void) {
   int data[3], found[3];
   for (int i = 0; i < 3; ++i) data[i] = 10 * check_rank + i;
   MPI_Status status;
+  CHECK_OK(MPI_File_set_size(file, 2 * kGiB + 4096));
   CHECK_OK(MPI_File_write_at_all(file, 0, data, 3, MPI_INT, &status));
   CHECK_COUNT(status, MPI_INT, 3);
   CHECK_OK(MPI_File_read_at_all(file, 0, found, 3, MPI_INT, &status));

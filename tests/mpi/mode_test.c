@@ -49,8 +49,11 @@ static void sequential_forbids(MPI_File file) {
               MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK_ERROR(MPI_File_write_all(file, &data, 1, MPI_CHAR, MPI_STATUS_IGNORE),
               MPI_ERR_UNSUPPORTED_OPERATION);
-  CHECK_ERROR(MPI_File_iwrite(file, &data, 1, MPI_CHAR, &request), MPI_ERR_UNSUPPORTED_OPERATION);
-  CHECK_ERROR(MPI_File_iwrite_at(file, 0, &data, 1, MPI_CHAR, &request),
+  CHECK_ERROR(
+      check_wait(MPI_File_iwrite(file, &data, 1, MPI_CHAR, &request), &request, MPI_STATUS_IGNORE),
+      MPI_ERR_UNSUPPORTED_OPERATION);
+  CHECK_ERROR(check_wait(MPI_File_iwrite_at(file, 0, &data, 1, MPI_CHAR, &request), &request,
+                         MPI_STATUS_IGNORE),
               MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK_ERROR(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
   CHECK_ERROR(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
@@ -124,8 +127,9 @@ static void read_only(void) {
               MPI_ERR_ACCESS);
   CHECK_ERROR(MPI_File_write_all(file, data, 3, MPI_CHAR, &status), MPI_ERR_READ_ONLY,
               MPI_ERR_ACCESS);
-  CHECK_ERROR(MPI_File_iwrite_at(file, 0, data, 3, MPI_CHAR, &request), MPI_ERR_READ_ONLY,
-              MPI_ERR_ACCESS);
+  CHECK_ERROR(check_wait(MPI_File_iwrite_at(file, 0, data, 3, MPI_CHAR, &request), &request,
+                         MPI_STATUS_IGNORE),
+              MPI_ERR_READ_ONLY, MPI_ERR_ACCESS);
   CHECK_ERROR(MPI_File_set_size(file, 3), MPI_ERR_READ_ONLY, MPI_ERR_ACCESS);
   CHECK_ERROR(MPI_File_preallocate(file, 30), MPI_ERR_READ_ONLY, MPI_ERR_ACCESS);
   CHECK_OK(MPI_File_read_at_all(file, check_rank, data, 3, MPI_CHAR, &status));
@@ -143,7 +147,9 @@ static void write_only(void) {
   CHECK_ERROR(MPI_File_read_at(file, 0, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
   CHECK_ERROR(MPI_File_read_all(file, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
   CHECK_ERROR(MPI_File_read_shared(file, &byte, 1, MPI_CHAR, MPI_STATUS_IGNORE), MPI_ERR_ACCESS);
-  CHECK_ERROR(MPI_File_iread(file, &byte, 1, MPI_CHAR, &request), MPI_ERR_ACCESS);
+  CHECK_ERROR(
+      check_wait(MPI_File_iread(file, &byte, 1, MPI_CHAR, &request), &request, MPI_STATUS_IGNORE),
+      MPI_ERR_ACCESS);
   CHECK_OK(MPI_File_set_size(file, 4 * 65 * (check_size + 1)));
   /* Runs with gaps: sieving would have to read, which this mode forbids. */
   MPI_Datatype every_other;

@@ -17,7 +17,7 @@ static int write_way(enum Way way, MPI_File file, const void* data, int count, M
     default:
       code = MPI_File_iwrite_all(file, data, count, MPI_INT, &request);
   }
-  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+  return check_wait(code, &request, status);
 }
 
 static int read_way(enum Way way, MPI_File file, void* data, int count, MPI_Status* status) {
@@ -34,7 +34,7 @@ static int read_way(enum Way way, MPI_File file, void* data, int count, MPI_Stat
     default:
       code = MPI_File_iread_all(file, data, count, MPI_INT, &request);
   }
-  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+  return check_wait(code, &request, status);
 }
 
 static void expect_position(MPI_File file, long long expected) {

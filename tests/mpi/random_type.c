@@ -130,9 +130,9 @@ struct Map random_filetype(struct Random* random, const struct Map* element) {
   return random_nested(random, element, 0);
 }
 
-struct Map random_memory_type(struct Random* random, const struct Map* element) {
+struct Map random_memory_type(struct Random* random, const struct Map* element, bool below) {
   struct Map map = random_nested(random, element, random_below(random, 2));
-  if (random_below(random, 3)) return map;
+  if (random_below(random, 3) || !below) return map;
   /* Moved below its origin. */
   MPI_Aint shift = -(MPI_Aint)(element->bytes * random_below(random, 20));
   long long extent = map.extent;

@@ -30,14 +30,14 @@ static int write_one(MPI_File file, const int* value, bool posted, MPI_Status* s
   if (!posted) return MPI_File_write_shared(file, value, 1, MPI_INT, status);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_File_iwrite_shared(file, value, 1, MPI_INT, &request);
-  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+  return check_wait(code, &request, status);
 }
 
 static int read_one(MPI_File file, int* value, bool posted, MPI_Status* status) {
   if (!posted) return MPI_File_read_shared(file, value, 1, MPI_INT, status);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_File_iread_shared(file, value, 1, MPI_INT, &request);
-  return code != MPI_SUCCESS ? code : MPI_Wait(&request, status);
+  return check_wait(code, &request, status);
 }
 
 /* Every rank's records land once, none on another; then every record is read once. Which rank

@@ -57,6 +57,7 @@ static void view_get(void) {
   MPI_Datatype two;
   MPI_Type_contiguous(2, MPI_INT, &two);
   MPI_Type_commit(&two);
+  CHECK_OK(MPI_File_set_size(file, 40 + 20 + 8));
   if (check_rank == 0) CHECK_OK(MPI_File_write(file, data, 2, two, MPI_STATUS_IGNORE));
   MPI_Type_free(&two);
   CHECK_OK(MPI_File_close(&file));
