@@ -81,7 +81,7 @@ Result<LargeDemo> build_large() {
 Result<Demo> build_demo() {
   TESSERA_TRY(SmallDemo small, build_small());
   TESSERA_TRY(LargeDemo large, build_large());
-  return Demo{std::move(small), std::move(large)};
+  return Demo{std::move(small), std::move(large), {}};
 }
 
 }  // namespace tessera::cli
