@@ -70,7 +70,7 @@ base::Result<void> RangeLocks::acquire(int64_t begin, int64_t end, RangeLock loc
   TESSERA_ASSERT(begin < end && lock != RangeLock::kUnlock);
   state_->hold({begin, end});
   if (!supported()) return {};
-  const auto locked = state_->lock_range(begin, end, lock);
+  auto locked = state_->lock_range(begin, end, lock);
   if (locked) return {};
   if (means_unsupported(locked.error())) {
     state_->supported = false;

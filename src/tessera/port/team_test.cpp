@@ -57,7 +57,7 @@ TEST_P(TeamConformance, M1MemoryIsCommonAndStartsAtZero) {
 // Each rank writes what its neighbour reads after any collective call.
 TEST_P(TeamConformance, M2WritesAreSeenAfterEveryCollectiveCall) {
   run([](Team& team) {
-    const auto memory = team.common_memory(team.size() * 8).value();
+    const auto memory = team.common_memory(int64_t{8} * team.size()).value();
     const auto ranks = static_cast<size_t>(team.size());
     const auto me = static_cast<size_t>(team.rank());
     const std::function<bool()> calls[] = {

@@ -139,7 +139,7 @@ TEST_F(UringListTest, R1CountsEndAtTheEndOfTheFile) {
   const auto file = make(10'000);
   for (const RingUse use : kUses) {
     file->set_ring_use(use);
-    Bytes memory(600 * 10, std::byte{9});
+    Bytes memory(6000, std::byte{9});
     std::vector<ReadSegment> list;
     for (size_t i = 0; i < 600; ++i) {
       list.push_back({static_cast<int64_t>(i * 25), std::span(memory).subspan(i * 10, 10)});

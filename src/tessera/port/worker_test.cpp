@@ -83,16 +83,15 @@ TEST(Worker, WhatAJobHeldIsGoneWhenItIsDone) {
 TEST(Worker, ManyThreadsSubmitAndWait) {
   std::atomic<int> ran = 0;
   Worker worker;
+  const auto submit_many = [&] {
+    for (int i = 0; i < 100; ++i) {
+      int result = 0;
+      worker.submit([&] { result = ++ran; })->wait();
+      EXPECT_GT(result, 0);
+    }
+  };
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
-      for (int j = 0; j < 100; ++j) {
-        int result = 0;
-        worker.submit([&] { result = ++ran; })->wait();
-        EXPECT_GT(result, 0);
-      }
-    });
-  }
+  for (int i = 0; i < 4; ++i) threads.emplace_back(submit_many);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ran, 400);
 }
