@@ -109,6 +109,10 @@ std::vector<NamedType> predefined_types() {
                                   NAMED(MPI_2REAL),
                                   NAMED(MPI_2DOUBLE_PRECISION)};
 #undef NAMED
+#ifdef MPI_2COMPLEX
+  types.push_back({MPI_2COMPLEX, "MPI_2COMPLEX"});
+  types.push_back({MPI_2DOUBLE_COMPLEX, "MPI_2DOUBLE_COMPLEX"});
+#endif
   std::erase_if(types, [](const NamedType& named) { return named.type == MPI_DATATYPE_NULL; });
   add_parametric(types);
   return types;

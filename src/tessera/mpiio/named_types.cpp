@@ -58,6 +58,14 @@ bool is_even_pair(MPI_Datatype type) {
   return is_one_of(type, {MPI_2INT, MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION});
 }
 
+#ifdef MPI_2COMPLEX
+bool is_complex_pair(MPI_Datatype type) {
+  return is_one_of(type, {MPI_2COMPLEX, MPI_2DOUBLE_COMPLEX});
+}
+#else
+bool is_complex_pair(MPI_Datatype /*type*/) { return false; }
+#endif
+
 bool is_complex(MPI_Datatype type) {
   return is_one_of(type, {MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16,
                           MPI_COMPLEX32, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
@@ -116,6 +124,8 @@ Result<std::vector<NamedMember>> named_members(MPI_Datatype type) {
     members = *pair;
   } else if (is_even_pair(type)) {
     members = {{plain(size / 2), 0}, {plain(size / 2), size / 2}};
+  } else if (is_complex_pair(type)) {
+    members = {{plain(size / 4, 2), 0}, {plain(size / 4, 2), size / 2}};
   } else if (size > 0) {
     members = {{named_basic(type, size), 0}};
   }
