@@ -227,9 +227,16 @@ CaseMaker maker_of(const Spot& spot, const std::shared_ptr<MpiPool>& pool,
           [spot, pool, fields] { return make_case(spot, pool, fields); }};
 }
 
-bool has_flow(Directions directions, Flow flow) {
-  return directions == Directions::kBoth ||
-         (directions == Directions::kRead) == (flow == Flow::kRead);
+std::vector<Flow> flows_of(Directions directions) {
+  switch (directions) {
+    case Directions::kRead:
+      return {Flow::kRead};
+    case Directions::kWrite:
+      return {Flow::kWrite};
+    case Directions::kBoth:
+      break;
+  }
+  return {Flow::kWrite, Flow::kRead};
 }
 
 }  // namespace
@@ -239,11 +246,9 @@ std::vector<CaseMaker> mpiio_cases(const std::shared_ptr<MpiPool>& pool) {
   std::vector<CaseMaker> cases;
   for (const Place& place : kPlaces) {
     for (const Work& work : works_at(place)) {
-      for (const Flow flow : {Flow::kWrite, Flow::kRead}) {
-        if (!has_flow(work.directions, flow)) continue;
-        for (const Access access : {Access::kIndependent, Access::kCollective}) {
-          cases.push_back(maker_of({place, work, flow, access}, pool, fields));
-        }
+      for (const Flow flow : flows_of(work.directions)) {
+        cases.push_back(maker_of({place, work, flow, Access::kIndependent}, pool, fields));
+        cases.push_back(maker_of({place, work, flow, Access::kCollective}, pool, fields));
       }
     }
   }

@@ -55,6 +55,7 @@ struct Session {
   char folder[400];
   int rank, ranks;
   int prepared;
+  int ceiling_prepared; /* its file is made when first needed */
   struct Layout layout;
   unsigned char* buffer;
 };

@@ -219,8 +219,7 @@ const char* session_prepare(struct Session* session, const char* workload, const
   error = agreed(session->buffer == NULL ? "no memory" : NULL);
   if (error != NULL) return error;
   fill_buffer(session, 0);
-  error = make_file(session, kIndependent);
-  return error != NULL ? error : make_file(session, kPosix);
+  return make_file(session, kIndependent);
 }
 
 void session_release(struct Session* session) {
@@ -229,6 +228,7 @@ void session_release(struct Session* session) {
   free(session->buffer);
   session->buffer = NULL;
   session->prepared = 0;
+  session->ceiling_prepared = 0;
   if (session->rank != 0) return;
   char path[512];
   path_of(session, kIndependent, path);
@@ -365,6 +365,9 @@ const char* session_run(struct Session* session, const struct Request* request, 
   struct Open open_file = {MPI_FILE_NULL, -1};
   const char* error = NULL;
   *ns = 0;
+  if (request->mode == kPosix && !session->ceiling_prepared) error = make_file(session, kPosix);
+  if (error != NULL) return error;
+  session->ceiling_prepared |= request->mode == kPosix;
   if (request->verify && request->mode != kPosix) error = verified_once(session, request);
   if (error != NULL) return error;
   if (request->timed == kTransfer) error = agreed(open_for(session, request, &open_file));
