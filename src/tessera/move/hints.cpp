@@ -190,9 +190,9 @@ Hints::Hints() {
 
 Result<Hints> Hints::parse(const HintSources& sources) {
   Hints hints;
-  hints.set_from_romio(sources.romio_file_text);
   if (sources.environment) TESSERA_TRY_VOID(hints.set_from_variables(sources.environment));
   for (const auto& [name, text] : sources.info) hints.set_or_ignore(name, text);
+  hints.set_from_romio(sources.romio_file_text);
   hints.settle();
   return hints;
 }
@@ -211,10 +211,13 @@ void Hints::set_or_ignore(std::string_view name, std::string_view text) {
 }
 
 void Hints::set_from_romio(std::string_view text) {
+  std::vector<std::string_view> seen;  // of several values of one key the first counts
   while (!text.empty()) {
     std::string_view line = trimmed(take_until(text, "\n"));
     if (line.empty() || line.front() == '#') continue;
     const std::string_view name = take_until(line, " \t");
+    if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
+    seen.push_back(name);
     set_or_ignore(name, trimmed(line));
   }
 }
@@ -294,10 +297,11 @@ std::string hints_markdown() {
       "# Hints\n\n"
       "What a program may pass in `MPI_Info`, and its user in variables. A value comes from the\n"
       "strongest source that gives a valid one, strongest first:\n\n"
-      "1. `MPI_Info`, given to `MPI_File_open`, `MPI_File_set_view` or `MPI_File_set_info`\n"
-      "2. `TESSERA_<NAME>` for each hint `tessera_<name>`, for example `TESSERA_ENGINE=list`\n"
-      "3. `TESSERA_HINTS=\"key=value;key=value\"`, for all hints\n"
-      "4. the file that `ROMIO_HINTS` names, with lines of the form `key value`\n"
+      "1. the file that `ROMIO_HINTS` names, with lines of the form `key value`; as in ROMIO the\n"
+      "   first of several values of one key counts\n"
+      "2. `MPI_Info`, given to `MPI_File_open`, `MPI_File_set_view` or `MPI_File_set_info`\n"
+      "3. `TESSERA_<NAME>` for each hint `tessera_<name>`, for example `TESSERA_ENGINE=list`\n"
+      "4. `TESSERA_HINTS=\"key=value;key=value\"`, for all hints\n"
       "5. the default\n\n"
       "`MPI_Info` and the `ROMIO_HINTS` file may hold hints for other libraries, so what is "
       "unknown "

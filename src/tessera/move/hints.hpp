@@ -3,7 +3,9 @@
 // One table for both doors: MPI_Info of a program and the variables of its user. A value comes from
 // the strongest source that gives a valid one:
 //
-//   default < file named by ROMIO_HINTS < TESSERA_HINTS < TESSERA_<NAME> < MPI_Info
+//   default < TESSERA_HINTS < TESSERA_<NAME> < MPI_Info < file named by ROMIO_HINTS
+//
+// The file is the strongest, and of several values of a key in it the first counts, as in ROMIO.
 //
 // TESSERA_HINTS is "key=value;key=value"; TESSERA_<NAME> is there for each hint tessera_<name>. MPI
 // says that a hint which is unknown or makes no sense is ignored; so are they here, and ignored()

@@ -67,15 +67,17 @@ TEST(Hints, NumbersThatSayNothingAreLeftOutUntilShown) {
 TEST(Hints, StrongerSourcesWin) {
   HintSources sources;
   sources.romio_file_text =
-      "# site\n\ncb_nodes 2\nromio_cb_write\tENABLE\ncb_buffer_size 1048576\ntessera_engine list\n";
+      "# site\n\ncb_nodes 2\nromio_cb_write\tENABLE\ncb_nodes 3\nromio_cb_read enable\n";
   sources.environment = environment_of(
       {{"TESSERA_HINTS", "cb_buffer_size=2M; romio_ds_write = Disable ;tessera_engine=sieve"},
        {"TESSERA_ENGINE", "direct"},
        {"TESSERA_DURABLE", "close"}});
-  sources.info = {{"romio_ds_write", "enable"}, {"tessera_uring", "off"}};
+  sources.info = {
+      {"romio_ds_write", "enable"}, {"tessera_uring", "off"}, {"romio_cb_read", "disable"}};
   const Hints hints = Hints::parse(sources).value();
   EXPECT_EQ(hints.cb_nodes, 2);
   EXPECT_EQ(hints.cb_write, Toggle::kEnable);
+  EXPECT_EQ(hints.cb_read, Toggle::kEnable);
   EXPECT_EQ(effective(hints, "romio_cb_write"), "enable");
   EXPECT_EQ(hints.cb_buffer_size, 2 << 20);
   EXPECT_EQ(hints.ds_write, Toggle::kEnable);

@@ -128,6 +128,10 @@ base::Bytes bytes_of(const std::string& text) {
   return {begin, begin + text.size()};
 }
 
+// From when the library was loaded, which is when the program began.
+const Stopwatch kSinceLoaded;
+const std::time_t kLoaded = std::time(nullptr);
+
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";
@@ -138,8 +142,6 @@ bool is_set(const char* name) {
 struct Journal::State {
   port::Guarded<std::map<std::string, Record>> records;
   port::Guarded<std::set<std::string>> explained;
-  Stopwatch watch;
-  std::time_t started = std::time(nullptr);
   std::string directory;
 };
 
@@ -231,7 +233,7 @@ std::string Journal::merged_text(const std::vector<base::Bytes>& texts, int rank
   out.begin_object().member("format", "tessera-report").member("version", 1);
   out.key("job").begin_object().member("program", program_path());
   out.member("mpi", TESSERA_MPI).member("ranks", ranks);
-  out.member("started", utc(state_->started)).member("seconds", seconds(state_->watch.ns()));
+  out.member("started", utc(kLoaded)).member("seconds", seconds(kSinceLoaded.ns()));
   out.member("library", TESSERA_VERSION).end_object().key("files").begin_array();
   for (const auto& [path, records] : files) {
     out.begin_object().member("path", path).key("ranks").begin_array();
@@ -249,7 +251,7 @@ void Journal::finish(port::Exchange& all) {
   const std::filesystem::path program = program_path();
   const std::filesystem::path path =
       std::filesystem::path(state_->directory) /
-      ("tessera-" + program.filename().string() + "-" + std::to_string(state_->started) + "-" +
+      ("tessera-" + program.filename().string() + "-" + std::to_string(kLoaded) + "-" +
        std::to_string(getpid()) + ".json");
   std::error_code error;
   std::filesystem::create_directories(state_->directory, error);

@@ -88,6 +88,17 @@ void explain_ignored(const std::string& path, const move::Hints& hints) {
   for (const std::string& what : hints.ignored()) Journal::get().note_ignored_hint(path, what);
 }
 
+port::RingUse ring_use(move::Toggle uring) {
+  switch (uring) {
+    case move::Toggle::kEnable:
+      return port::RingUse::kAlways;
+    case move::Toggle::kDisable:
+      return port::RingUse::kNever;
+    default:
+      return port::RingUse::kAutomatic;
+  }
+}
+
 // Adds values to those given before; later ones count.
 void merge(std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>& more) {
   given.insert(given.end(), more.begin(), more.end());
@@ -165,7 +176,7 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   base::Result<void> ready = check_amode(amode);
   if (ready && !hints) ready = fault(MPI_ERR_INFO_VALUE, hints.error().message());
   TESSERA_TRY_VOID(agree_on(exchange, ready, amode, "access mode"));
-  opened->hints = std::make_shared<const move::Hints>(*std::move(hints));
+  opened->take_hints(*std::move(hints));
 
   const Opening opening(path, amode);
   TESSERA_TRY_VOID(
@@ -183,7 +194,14 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   return opened.release();
 }
 
+// Shows the number of aggregators that it comes to: as many as there are ranks, if none was given.
+void OpenFile::take_hints(move::Hints given) {
+  if (given.cb_nodes == 0) given.show("cb_nodes", std::to_string(group->size()));
+  hints = std::make_shared<const move::Hints>(std::move(given));
+}
+
 base::Result<void> OpenFile::prepare(MPI_Comm comm) {
+  file->set_ring_use(ring_use(hints->uring));
   locks = std::make_unique<lock::FcntlLocks>(*file);
   handler = default_error_handler();
   TESSERA_TRY(processes, process_group(comm));
@@ -307,7 +325,8 @@ base::Result<void> OpenFile::set_info(MPI_Info info) {
   base::Result<void> mine;
   if (!parsed) mine = fault(MPI_ERR_INFO_VALUE, parsed.error().message());
   TESSERA_TRY_VOID(group->exchange().agree(mine));
-  hints = std::make_shared<const move::Hints>(*std::move(parsed));
+  take_hints(*std::move(parsed));
+  file->set_ring_use(ring_use(hints->uring));
   explain_ignored(path, *hints);
   return {};
 }
