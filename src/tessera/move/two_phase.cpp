@@ -280,8 +280,11 @@ Result<void> TwoPhaseMove::read_steps() {
     replies.clear();
     if (const auto round = my_round(step)) {
       auto read = read_round(schedule_.rounds[static_cast<size_t>(*round)], incoming);
-      if (read) replies = *std::move(read);
-      if (!read) note(base::failure_of(read));
+      if (!read) {
+        note(base::failure_of(read));
+      } else {
+        replies = *std::move(read);
+      }
     }
   }
   return {};

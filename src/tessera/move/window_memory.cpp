@@ -21,7 +21,10 @@ constexpr int64_t kSmallCellBytes = int64_t{256} << 10;
 
 // A load from a page that is there maps its neighbours too, as far as this.
 constexpr int64_t kFaultAroundBytes = int64_t{64} << 10;
+// Fewer pages are not worth the trouble.
+constexpr int64_t kProvidedBytesMin = int64_t{1} << 20;
 
+// Loads what nobody uses; others may be storing there.
 void touch(std::span<const std::byte> memory, int64_t step) {
   for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(step)) {
     static_cast<void>(*const_cast<const volatile std::byte*>(&memory[at]));
@@ -104,7 +107,7 @@ bool WindowMemory::nobody_overlaps() const {
 void WindowMemory::provide_pages(int rank) const {
   const int64_t bytes = 2 * half_stride();
   const int64_t share = page_aligned(base::ceil_div(bytes, ranks_));
-  if (bytes < kFaultAroundBytes) return;
+  if (bytes < kProvidedBytesMin) return;
   touch({memory_ + halves_at() + std::min(bytes, rank * share),
          memory_ + halves_at() + std::min(bytes, (rank + 1) * share)},
         kPageBytes);
@@ -112,7 +115,7 @@ void WindowMemory::provide_pages(int rank) const {
 
 void WindowMemory::take_over_pages() const {
   const int64_t bytes = 2 * half_stride();
-  if (bytes < kFaultAroundBytes) return;
+  if (bytes < kProvidedBytesMin) return;
   touch({memory_ + halves_at(), memory_ + halves_at() + bytes}, kFaultAroundBytes);
 }
 
