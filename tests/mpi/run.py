@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 """Runs the MPI-IO conformance tests under one MPI, without and with Tessera preloaded.
 
-  run.py --program PROGRAM --mpi openmpi|mpich --library LIBRARY [--ranks 1,2,4] [--only NAME,...] [--seed N]
+  run.py --program PROGRAM --mpi openmpi|mpich --library LIBRARY [--ranks 1,2,4] [--only NAME,...]
+         [--seed N]
   run.py --program PROGRAM --mpi openmpi|mpich --survey ompio|romio321|mpich [--ranks 1,2,4]
 
 The first form runs every subtest at each number of ranks with the MPI's own MPI-IO, with Tessera
 preloaded, and preloaded with its ranks spread over pretended nodes; the files that the runs leave
-must be equal byte for byte. What the MPI's own library fails is listed in stock_defects.txt and
-counts only for Tessera. Whatever a job leaves behind (files, shared memory, processes) is a failure, and so is an MPI-IO procedure that
-the program does not call. The second form shows which subtests a stock library fails.
+must be equal byte for byte. What the MPI's own library fails is listed in stock_defects.txt; what it
+fails besides, now and then, is told and not compared, and too little to compare is a failure.
+Whatever a job leaves behind (files, shared memory, processes) is a failure, and so is an MPI-IO
+procedure that the program does not call. The second form shows which subtests a stock library
+fails.
 
 Prints a line for each failure and a summary; the exit code is 0 if nothing failed."""
 import argparse
@@ -163,6 +166,12 @@ class Runner:
         for text in unexpected:
             print(f"FAIL {text}", flush=True)
 
+    def tell(self, job, known=()):
+        """A stock job's failures that are not known: not ours, so told only."""
+        for text in job.failures:
+            if not any(f": {name}:" in text for name in known):
+                print(f"note {text}", flush=True)
+
     def compare(self, stock, ours, defects):
         """The files of two jobs; where stock's are known to be wrong, only their names."""
         names = {path.name for path in stock.scratch.iterdir()}
@@ -170,6 +179,7 @@ class Runner:
         skipped = defects["files"] | defects["fatal"] | ours.failed
         skipped |= stock.failed - defects["answers"]
         subtests = set(stock.ran) | set(ours.ran)
+        before = self.compared
         for name in sorted(names):
             subtest = name.split(".")[0]
             if subtest not in subtests:
@@ -179,6 +189,8 @@ class Runner:
                 difference = first_difference(stock.scratch / name, ours.scratch / name)
                 if difference:
                     ours.fail(subtest, f"{subtest}: {name} differs from stock: {difference}")
+        if self.compared - before < len(subtests) // 3 and len(subtests) > 10:
+            ours.fail("", f"only {self.compared - before} files could be compared with stock")
 
 
 def count_ranks(lines):
@@ -283,7 +295,7 @@ def run_main(runner, subtests, ranks):
     if ranks <= STOCK_RANKS_MAX[runner.mpi]:
         wanted = [name for name in subtests if name not in defects["fatal"]]
         stock = runner.run("stock", ranks, wanted)
-        runner.report(stock, defects["answers"] | defects["files"])
+        runner.tell(stock, defects["answers"] | defects["files"])
     for nodes in [1] + [n for n in (2, 3) if n == 2 and ranks >= 2 or n == 3 and ranks >= 7]:
         label = "preloaded" if nodes == 1 else f"preloaded on {nodes} nodes"
         ours = runner.run(label, ranks, subtests, preload(runner, nodes))
@@ -331,7 +343,7 @@ def main():
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=20, help="seconds that a subtest may take")
+    parser.add_argument("--limit", type=int, default=40, help="seconds that a subtest may take")
     arguments = parser.parse_args()
     if not arguments.survey and not (arguments.library and os.path.exists(arguments.library)):
         sys.exit(f"run.py: no library at {arguments.library}")
