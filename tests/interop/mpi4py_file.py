@@ -3,8 +3,8 @@
     mpiexec -n N python3 mpi4py_file.py FOLDER [exact]
 
 With `exact` a failure must carry the error class that the standard names, and what stock libraries
-are known to get wrong must be right. A test gets a Watched file, which notes each name that is used;
-at the end none may be missing.
+are known to get wrong must be right. A test gets a Watched file, which notes each name that is
+used; at the end none may be missing.
 """
 import array
 import os

@@ -7,8 +7,8 @@
 
 The first form runs every subtest at each number of ranks with the MPI's own MPI-IO, with Tessera
 preloaded, and preloaded with its ranks spread over pretended nodes; the files that the runs leave
-must be equal byte for byte. What the MPI's own library fails is listed in stock_defects.txt; what it
-fails besides, now and then, is told and not compared, and too little to compare is a failure.
+must be equal byte for byte. What the MPI's own library fails is listed in stock_defects.txt; what
+it fails besides, now and then, is told and not compared, and too little to compare is a failure.
 Whatever a job leaves behind (files, shared memory, processes) is a failure, and so is an MPI-IO
 procedure that the program does not call. The second form shows which subtests a stock library
 fails.

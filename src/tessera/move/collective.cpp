@@ -28,10 +28,25 @@ Result<void> agree(const Result<void>& mine, Context& context, port::Exchange& e
   return exchange.agree(mine);
 }
 
+// A write while others write between its bytes: no gap may be written back, not even under a lock,
+// since the others take none.
+Transfer execute_without_gaps(const Move& move, Context& context) {
+  Hints hints = context.hints;
+  hints.ds_write = Toggle::kDisable;
+  if (hints.engine == EngineHint::kSieve) hints.engine = EngineHint::kAutomatic;
+  Context own = {context.file, context.locks, hints, context.costs, context.phases, {}};
+  Transfer transfer = execute_independent(move, own);
+  context.phases = own.phases;
+  context.choice = std::move(own.choice);
+  return transfer;
+}
+
 // Every rank executes its own move; then they agree.
 Transfer execute_separately(const Move& move, Context& context, port::Exchange& exchange,
-                            const std::string& reason) {
-  Transfer transfer = execute_independent(move, context);
+                            const Picture& picture, const std::string& reason) {
+  const bool among_others = move.direction == Direction::kWrite && !picture.spans_disjoint;
+  Transfer transfer =
+      among_others ? execute_without_gaps(move, context) : execute_independent(move, context);
   if (!reason.empty()) context.choice.reason += "; collective: " + reason;
   transfer.status = agree(transfer.status, context, exchange);
   return transfer;
@@ -44,7 +59,8 @@ Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, team)};
   const WayChoice way = choose_way(*picture, move.direction);
-  if (way.way == Way::kSeparately) return execute_separately(move, context, team, way.reason);
+  if (way.way == Way::kSeparately)
+    return execute_separately(move, context, team, *picture, way.reason);
   std::optional<Transfer> moved;
   if (picture->policy.collective == CollectiveHint::kTwoPhase) {
     const std::vector<int> node(static_cast<size_t>(team.size()), 0);
@@ -52,7 +68,8 @@ Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
   } else {
     moved = move_through_windows(move, context, team, *picture, way);
   }
-  return moved ? *std::move(moved) : execute_separately(move, context, team, describe(*picture));
+  return moved ? *std::move(moved)
+               : execute_separately(move, context, team, *picture, describe(*picture));
 }
 
 Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange& exchange,
@@ -61,10 +78,12 @@ Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
   const WayChoice way = choose_way(*picture, move.direction);
-  if (way.way == Way::kSeparately) return execute_separately(move, context, exchange, way.reason);
+  if (way.way == Way::kSeparately) {
+    return execute_separately(move, context, exchange, *picture, way.reason);
+  }
   auto moved = move_in_two_phases(move, context, exchange, *picture, {node, way});
   return moved ? *std::move(moved)
-               : execute_separately(move, context, exchange, describe(*picture));
+               : execute_separately(move, context, exchange, *picture, describe(*picture));
 }
 
 }  // namespace tessera::move

@@ -63,6 +63,8 @@ double own_ns(const Summary& rank, const Picture& picture, Direction direction) 
     const double page_ns = reads ? costs.mapped_read_ns : costs.mapped_write_ns;
     return std::min(list_ns, (pages * page_ns * kSharedFault + copy_ns) / cores);
   }
+  // Ranks that write between each other's bytes may not write gaps back.
+  if (!reads && !picture.spans_disjoint) return list_ns;
   const double sieved_ns = costs.read_byte_ns + (reads ? 0 : costs.write_byte_ns);
   return std::min(list_ns, (span * sieved_ns + copy_ns) / turns);
 }

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -47,6 +48,8 @@ void on_fault(int number, siginfo_t* info, void* context) {
     pass_on(number, info, context);
     return;
   }
+  // Whoever stands between the kernel and us (a sanitizer does) may have blocked signals.
+  ::pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(context)->uc_sigmask, nullptr);
   ::siglongjmp(guard->escape, 1);
 }
 
@@ -64,7 +67,7 @@ void handle_faults() {
   g_other = current;
   struct sigaction ours {};
   ours.sa_sigaction = on_fault;
-  // The way out of the handler does not restore the mask, so it must not change.
+  // The kernel has no mask to change on the way in, nor to restore on the way out.
   ours.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
   ::sigaction(SIGBUS, &ours, nullptr);
