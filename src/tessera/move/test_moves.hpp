@@ -20,7 +20,7 @@ using Chance = random::Engine;
 using Contents = std::vector<std::byte>;
 
 // Memory of a process: a move's offsets are counted from its middle, so they may be negative.
-inline constexpr int64_t kMemoryReach = 512;
+inline constexpr int64_t kMemoryReach = 2048;
 
 inline Contents random_contents(Chance& chance, int64_t size) {
   Contents contents(static_cast<size_t>(size));
