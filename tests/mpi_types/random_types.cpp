@@ -41,74 +41,65 @@ void add_parametric(std::vector<NamedType>& types) {
   types.push_back({parametric, "f90_integer(18)"});
 }
 
-}  // namespace
-
 #define NAMED(type) \
   { type, #type }
-std::vector<NamedType> predefined_types() {
-  std::vector<NamedType> types = {NAMED(MPI_CHAR),
-                                  NAMED(MPI_SIGNED_CHAR),
-                                  NAMED(MPI_UNSIGNED_CHAR),
-                                  NAMED(MPI_BYTE),
-                                  NAMED(MPI_PACKED),
-                                  NAMED(MPI_WCHAR),
-                                  NAMED(MPI_SHORT),
-                                  NAMED(MPI_UNSIGNED_SHORT),
-                                  NAMED(MPI_INT),
-                                  NAMED(MPI_UNSIGNED),
-                                  NAMED(MPI_LONG),
-                                  NAMED(MPI_UNSIGNED_LONG),
-                                  NAMED(MPI_LONG_LONG),
-                                  NAMED(MPI_UNSIGNED_LONG_LONG),
-                                  NAMED(MPI_FLOAT),
-                                  NAMED(MPI_DOUBLE),
-                                  NAMED(MPI_LONG_DOUBLE),
-                                  NAMED(MPI_INT8_T),
-                                  NAMED(MPI_INT16_T),
-                                  NAMED(MPI_INT32_T),
-                                  NAMED(MPI_INT64_T),
-                                  NAMED(MPI_UINT8_T),
-                                  NAMED(MPI_UINT16_T),
-                                  NAMED(MPI_UINT32_T),
-                                  NAMED(MPI_UINT64_T),
-                                  NAMED(MPI_AINT),
-                                  NAMED(MPI_OFFSET),
-                                  NAMED(MPI_COUNT),
-                                  NAMED(MPI_C_BOOL),
-                                  NAMED(MPI_C_FLOAT_COMPLEX),
-                                  NAMED(MPI_C_DOUBLE_COMPLEX),
-                                  NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
-                                  NAMED(MPI_CXX_BOOL),
-                                  NAMED(MPI_CXX_FLOAT_COMPLEX),
-                                  NAMED(MPI_CXX_DOUBLE_COMPLEX),
-                                  NAMED(MPI_CXX_LONG_DOUBLE_COMPLEX),
-                                  NAMED(MPI_CHARACTER),
-                                  NAMED(MPI_LOGICAL),
-                                  NAMED(MPI_INTEGER),
-                                  NAMED(MPI_REAL),
-                                  NAMED(MPI_DOUBLE_PRECISION),
-                                  NAMED(MPI_COMPLEX),
-                                  NAMED(MPI_DOUBLE_COMPLEX),
-                                  NAMED(MPI_INTEGER1),
-                                  NAMED(MPI_INTEGER2),
-                                  NAMED(MPI_INTEGER4),
-                                  NAMED(MPI_INTEGER8),
-                                  NAMED(MPI_REAL4),
-                                  NAMED(MPI_REAL8),
-                                  NAMED(MPI_REAL16),
-                                  NAMED(MPI_COMPLEX8),
-                                  NAMED(MPI_COMPLEX16),
-                                  NAMED(MPI_COMPLEX32),
-                                  NAMED(MPI_FLOAT_INT),
-                                  NAMED(MPI_DOUBLE_INT),
-                                  NAMED(MPI_LONG_INT),
-                                  NAMED(MPI_SHORT_INT),
-                                  NAMED(MPI_2INT),
-                                  NAMED(MPI_LONG_DOUBLE_INT),
-                                  NAMED(MPI_2INTEGER),
-                                  NAMED(MPI_2REAL),
-                                  NAMED(MPI_2DOUBLE_PRECISION)};
+std::vector<NamedType> types_of_c() {
+  return {NAMED(MPI_CHAR),
+          NAMED(MPI_SIGNED_CHAR),
+          NAMED(MPI_UNSIGNED_CHAR),
+          NAMED(MPI_BYTE),
+          NAMED(MPI_PACKED),
+          NAMED(MPI_WCHAR),
+          NAMED(MPI_SHORT),
+          NAMED(MPI_UNSIGNED_SHORT),
+          NAMED(MPI_INT),
+          NAMED(MPI_UNSIGNED),
+          NAMED(MPI_LONG),
+          NAMED(MPI_UNSIGNED_LONG),
+          NAMED(MPI_LONG_LONG),
+          NAMED(MPI_UNSIGNED_LONG_LONG),
+          NAMED(MPI_FLOAT),
+          NAMED(MPI_DOUBLE),
+          NAMED(MPI_LONG_DOUBLE),
+          NAMED(MPI_INT8_T),
+          NAMED(MPI_INT16_T),
+          NAMED(MPI_INT32_T),
+          NAMED(MPI_INT64_T),
+          NAMED(MPI_UINT8_T),
+          NAMED(MPI_UINT16_T),
+          NAMED(MPI_UINT32_T),
+          NAMED(MPI_UINT64_T),
+          NAMED(MPI_AINT),
+          NAMED(MPI_OFFSET),
+          NAMED(MPI_COUNT),
+          NAMED(MPI_C_BOOL),
+          NAMED(MPI_C_FLOAT_COMPLEX),
+          NAMED(MPI_C_DOUBLE_COMPLEX),
+          NAMED(MPI_C_LONG_DOUBLE_COMPLEX),
+          NAMED(MPI_CXX_BOOL),
+          NAMED(MPI_CXX_FLOAT_COMPLEX),
+          NAMED(MPI_CXX_DOUBLE_COMPLEX),
+          NAMED(MPI_CXX_LONG_DOUBLE_COMPLEX)};
+}
+
+std::vector<NamedType> types_of_fortran_and_pairs() {
+  return {NAMED(MPI_CHARACTER),      NAMED(MPI_LOGICAL),          NAMED(MPI_INTEGER),
+          NAMED(MPI_REAL),           NAMED(MPI_DOUBLE_PRECISION), NAMED(MPI_COMPLEX),
+          NAMED(MPI_DOUBLE_COMPLEX), NAMED(MPI_INTEGER1),         NAMED(MPI_INTEGER2),
+          NAMED(MPI_INTEGER4),       NAMED(MPI_INTEGER8),         NAMED(MPI_REAL4),
+          NAMED(MPI_REAL8),          NAMED(MPI_REAL16),           NAMED(MPI_COMPLEX8),
+          NAMED(MPI_COMPLEX16),      NAMED(MPI_COMPLEX32),        NAMED(MPI_FLOAT_INT),
+          NAMED(MPI_DOUBLE_INT),     NAMED(MPI_LONG_INT),         NAMED(MPI_SHORT_INT),
+          NAMED(MPI_2INT),           NAMED(MPI_LONG_DOUBLE_INT),  NAMED(MPI_2INTEGER),
+          NAMED(MPI_2REAL),          NAMED(MPI_2DOUBLE_PRECISION)};
+}
 #undef NAMED
+
+}  // namespace
+
+std::vector<NamedType> predefined_types() {
+  std::vector<NamedType> types = types_of_c();
+  for (const NamedType& named : types_of_fortran_and_pairs()) types.push_back(named);
 #ifdef MPI_2COMPLEX
   types.push_back({MPI_2COMPLEX, "MPI_2COMPLEX"});
   types.push_back({MPI_2DOUBLE_COMPLEX, "MPI_2DOUBLE_COMPLEX"});

@@ -33,12 +33,14 @@ class Latch {
   std::atomic<bool> taken_ = false;
 };
 
-struct [[nodiscard]] Latched {
+class [[nodiscard]] Latched {
+ public:
   explicit Latched(Latch& latch) : latch_(latch) { latch_.lock(); }
   ~Latched() { latch_.unlock(); }
   Latched(const Latched&) = delete;
   Latched& operator=(const Latched&) = delete;
 
+ private:
   Latch& latch_;
 };
 

@@ -77,6 +77,10 @@ base::Result<pattern::Pattern> file_pattern(const OpenFile& file, const Sized& s
   const auto begin = base::checked_mul(first_etype, file.view.etype_size);
   const auto end = begin ? base::checked_add(*begin, sized.file_bytes) : std::nullopt;
   if (!end) return fault(MPI_ERR_ARG, "the access ends behind the largest offset of a file");
+  if (file.view.limit && *end > *file.view.limit) {
+    return fault(MPI_ERR_UNSUPPORTED_OPERATION,
+                 "the access needs more than one copy of a filetype whose copies interleave");
+  }
   return file.view.bytes({*begin, *end});
 }
 
@@ -147,7 +151,7 @@ base::Result<int64_t> ordered_etype(OpenFile& file, int64_t etypes) {
     if (rank == static_cast<size_t>(exchange.rank())) first = total;
     total += share.etypes;
   }
-  TESSERA_TRY_VOID(loaded);
+  if (!loaded) return base::failure_of(loaded);
   if (exchange.rank() == 0) TESSERA_TRY_VOID(file.group->shared_pointer().store(total));
   return first;
 }
@@ -229,8 +233,11 @@ Done access_together(OpenFile& file, const Access& access, const Buffer& buffer)
   prepared->move.direction = access.direction;
   if (before) {
     auto placed = place(file, access, buffer, *sized, *first);
-    if (placed) prepared = *std::move(placed);
-    if (!placed) before = base::failure_of(placed);
+    if (!placed) {
+      before = base::failure_of(placed);
+    } else {
+      prepared = *std::move(placed);
+    }
   }
   const Transfer moved = execute_together(file, prepared->move, before);
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;

@@ -50,10 +50,10 @@ struct Done {
 
 // Blocking accesses: check, move, set the status, call the file's error handler; the code for the
 // program.
-int access(OpenFile& file, const Access& access, const Buffer& buffer, MPI_Status* status);
+int access(OpenFile& file, const Access& asked, const Buffer& buffer, MPI_Status* status);
 
 // Split collective accesses; `kind` pairs a begin with its end.
-int begin_access(OpenFile& file, const Access& access, const Buffer& buffer, int kind);
+int begin_access(OpenFile& file, const Access& asked, const Buffer& buffer, int kind);
 int end_access(OpenFile& file, const void* buffer, int kind, MPI_Status* status);
 
 // The parts that background accesses are made of.

@@ -90,53 +90,53 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
   return raise_all(found, nullptr, count, code, statuses);
 }
 
-int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+int MPI_Testany(int count, MPI_Request requests[], int* indx, int* flag, MPI_Status* status) {
   if (!any_background()) {
-    return TESSERA_NATIVE(MPI_Testany)(count, requests, index, flag, status);
+    return TESSERA_NATIVE(MPI_Testany)(count, requests, indx, flag, status);
   }
   const auto found = find_all(count, requests);
   complete_finished();
-  const int code = TESSERA_NATIVE(MPI_Testany)(count, requests, index, flag, status);
-  if (*flag == 0 || *index == MPI_UNDEFINED) return code;
-  return raise_one(found[static_cast<size_t>(*index)], code);
+  const int code = TESSERA_NATIVE(MPI_Testany)(count, requests, indx, flag, status);
+  if (*flag == 0 || *indx == MPI_UNDEFINED) return code;
+  return raise_one(found[static_cast<size_t>(*indx)], code);
 }
 
-int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (!any_background()) return TESSERA_NATIVE(MPI_Waitany)(count, requests, index, status);
+int MPI_Waitany(int count, MPI_Request requests[], int* indx, MPI_Status* status) {
+  if (!any_background()) return TESSERA_NATIVE(MPI_Waitany)(count, requests, indx, status);
   const auto found = find_all(count, requests);
-  if (!any_of(found)) return TESSERA_NATIVE(MPI_Waitany)(count, requests, index, status);
+  if (!any_of(found)) return TESSERA_NATIVE(MPI_Waitany)(count, requests, indx, status);
   for (;;) {
     int flag = 0;
-    const int code = MPI_Testany(count, requests, index, &flag, status);
+    const int code = MPI_Testany(count, requests, indx, &flag, status);
     if (flag != 0 || code != MPI_SUCCESS) return code;
     wait_briefly(*first_of(found), kPauseNs);
   }
 }
 
-int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[],
+int MPI_Testsome(int count, MPI_Request requests[], int* outcount, int indices[],
                  MPI_Status statuses[]) {
   if (!any_background()) {
-    return TESSERA_NATIVE(MPI_Testsome)(count, requests, done, indices, statuses);
+    return TESSERA_NATIVE(MPI_Testsome)(count, requests, outcount, indices, statuses);
   }
   const auto found = find_all(count, requests);
   complete_finished();
-  const int code = TESSERA_NATIVE(MPI_Testsome)(count, requests, done, indices, statuses);
-  if (*done == MPI_UNDEFINED || *done == 0 || !any_of(found)) return code;
-  return raise_all(found, indices, *done, code, statuses);
+  const int code = TESSERA_NATIVE(MPI_Testsome)(count, requests, outcount, indices, statuses);
+  if (*outcount == MPI_UNDEFINED || *outcount == 0 || !any_of(found)) return code;
+  return raise_all(found, indices, *outcount, code, statuses);
 }
 
-int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[],
+int MPI_Waitsome(int count, MPI_Request requests[], int* outcount, int indices[],
                  MPI_Status statuses[]) {
   if (!any_background()) {
-    return TESSERA_NATIVE(MPI_Waitsome)(count, requests, done, indices, statuses);
+    return TESSERA_NATIVE(MPI_Waitsome)(count, requests, outcount, indices, statuses);
   }
   const auto found = find_all(count, requests);
   if (!any_of(found)) {
-    return TESSERA_NATIVE(MPI_Waitsome)(count, requests, done, indices, statuses);
+    return TESSERA_NATIVE(MPI_Waitsome)(count, requests, outcount, indices, statuses);
   }
   for (;;) {
-    const int code = MPI_Testsome(count, requests, done, indices, statuses);
-    if (*done != 0 || code != MPI_SUCCESS) return code;
+    const int code = MPI_Testsome(count, requests, outcount, indices, statuses);
+    if (*outcount != 0 || code != MPI_SUCCESS) return code;
     wait_briefly(*first_of(found), kPauseNs);
   }
 }

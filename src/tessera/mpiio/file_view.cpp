@@ -1,4 +1,5 @@
 // Views and pointers of open files.
+#include <algorithm>
 #include <cstring>
 
 #include "tessera/base/checked.hpp"
@@ -37,8 +38,11 @@ base::Result<void> check_arguments(const ViewArguments& given) {
 
 // Which bytes the view shows. A file that is only read may show a byte more than once.
 base::Result<void> place_bytes(FileView& view, const pattern::Datatype& filetype, bool only_read) {
-  auto ascending = pattern::View::make(view.displacement, filetype, view.etype_size);
+  pattern::Datatype spread = filetype;
+  spread.extent = std::max(filetype.extent, filetype.bytes.span().length());
+  auto ascending = pattern::View::make(view.displacement, spread, view.etype_size);
   if (ascending) {
+    if (spread.extent > filetype.extent) view.limit = filetype.size();
     view.ascending = *std::move(ascending);
     return {};
   }
@@ -95,7 +99,7 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   base::Result<void> mine;
   if (group->rank() == 0) mine = group->shared_pointer().store(0);
   if (info != MPI_INFO_NULL) TESSERA_TRY_VOID(set_info(info));
-  const base::Result<void> verdict = group->exchange().agree(mine);
+  base::Result<void> verdict = group->exchange().agree(mine);
   Journal::get().note_stage(path, Stage::kView, watch.ns());
   return verdict;
 }

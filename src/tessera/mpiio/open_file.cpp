@@ -138,14 +138,18 @@ base::Result<void> OpenFile::open_first(const Opening& opening) {
     if (!must_create) {
       auto existing = opening.attempt(false);
       const bool missing = !existing && existing.error().errno_value == ENOENT;
-      if (existing) file = *std::move(existing);
-      if (existing) return {};
-      if (!missing || !opening.mode.create) return base::failure_of(existing);
+      if (!existing && (!missing || !opening.mode.create)) return base::failure_of(existing);
+      if (existing) {
+        file = *std::move(existing);
+        return {};
+      }
     }
     auto made = opening.attempt(true);
     created_ = made.has_value();
-    if (made) file = *std::move(made);
-    if (made) return {};
+    if (made) {
+      file = *std::move(made);
+      return {};
+    }
     // Someone else made it in between: then it is there now.
     const bool raced = made.error().errno_value == EEXIST && !must_create && tries < 8;
     if (!raced) return base::failure_of(made);
@@ -307,8 +311,7 @@ base::Result<void> OpenFile::sync() {
   wait_for_jobs(*this);
   // After the barrier all writes of the node are in its page cache; one sync makes them durable.
   TESSERA_TRY_VOID(group->exchange().barrier());
-  const base::Result<void> verdict =
-      group->exchange().agree(group->leads_node() ? file->sync() : mine);
+  base::Result<void> verdict = group->exchange().agree(group->leads_node() ? file->sync() : mine);
   Journal::get().note_stage(path, Stage::kSync, watch.ns());
   return verdict;
 }

@@ -50,6 +50,10 @@ struct FileView {
     return overlapping ? overlapping->offset_of(position) : ascending.offset_of(position);
   }
 
+  // Where copies of the filetype would interleave, only the first one can be used: stream offsets
+  // end here. Some MPIs give such extents to types of which programs use one copy.
+  std::optional<int64_t> limit;
+
   pattern::View ascending;
   std::optional<OverlappingView> overlapping;  // instead of it
 };
@@ -68,7 +72,7 @@ class OpenFile {
   [[nodiscard]] static base::Result<OpenFile*> open(MPI_Comm comm, const std::string& path,
                                                     int amode, MPI_Info info);
   // Collective; the file is gone afterwards, whatever the verdict.
-  [[nodiscard]] static base::Result<void> close(OpenFile* file);
+  [[nodiscard]] static base::Result<void> close(OpenFile* opened);
 
   // The file behind a handle; null if it is not one of ours.
   [[nodiscard]] static OpenFile* from(MPI_File handle);
@@ -85,7 +89,7 @@ class OpenFile {
   [[nodiscard]] base::Result<void> set_size(MPI_Offset size);
   [[nodiscard]] base::Result<void> preallocate(MPI_Offset size);
   [[nodiscard]] base::Result<void> sync();
-  [[nodiscard]] base::Result<void> set_atomicity(bool atomic);
+  [[nodiscard]] base::Result<void> set_atomicity(bool value);
   [[nodiscard]] base::Result<void> set_info(MPI_Info info);
   [[nodiscard]] base::Result<void> seek_shared(MPI_Offset offset, int whence);
   // Local.

@@ -25,7 +25,7 @@ namespace tessera::mpiio {
 class Background;
 
 // Starts an access; the code for the program. The request is MPI_REQUEST_NULL after an error.
-int start_access(OpenFile& file, const Access& access, const Buffer& buffer, MPI_Request* request);
+int start_access(OpenFile& file, const Access& asked, const Buffer& buffer, MPI_Request* request);
 
 // Returns when no job works on the file any more.
 void wait_for_jobs(OpenFile& file);
