@@ -71,7 +71,8 @@ TEST(WindowSchedule, RoundsHoldEveryByteOnce) {
     const std::vector<Round> all = whole_schedule(files, cell);
     ASSERT_EQ(all.size(), expected.size()) << seed_note(round);
     size_t i = 0;
-    for (const auto& [_, one] : expected) {
+    for (const auto& entry : expected) {
+      const auto& one = entry.second;
       ASSERT_EQ(all[i].file, one.file) << seed_note(round);
       ASSERT_EQ(all[i].bytes, one.bytes) << seed_note(round);
       const bool one_has_all =

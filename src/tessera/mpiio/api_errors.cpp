@@ -81,6 +81,8 @@ int MPI_Error_string(int code, char* text, int* length) {
   return MPI_SUCCESS;
 }
 
+// Names as Fortran compilers and the MPIs' Fortran halves form them.
+// NOLINTBEGIN(readability-identifier-naming)
 void mpi_file_create_errhandler_(MPI_File_errhandler_function* function, MPI_Fint* errhandler,
                                  MPI_Fint* code) {
   create_in_fortran("mpi_file_create_errhandler_", function, errhandler, code);
@@ -100,6 +102,7 @@ void ompi_file_create_errhandler_f(MPI_File_errhandler_function* function, MPI_F
                                    MPI_Fint* code) {
   create_in_fortran("ompi_file_create_errhandler_f", function, errhandler, code);
 }
+// NOLINTEND(readability-identifier-naming)
 
 }  // extern "C"
 
