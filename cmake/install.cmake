@@ -13,7 +13,8 @@ foreach(folder ${folders})
   list(APPEND objects $<TARGET_OBJECTS:tessera_${folder}>)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/tessera/${folder}
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
-          FILES_MATCHING PATTERN "*.hpp" PATTERN "test_*.hpp" EXCLUDE)
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "test_*.hpp" EXCLUDE
+          PATTERN "*_test_support.hpp" EXCLUDE)
 endforeach()
 add_library(tessera_library STATIC ${objects})
 set_target_properties(tessera_library PROPERTIES
