@@ -15,8 +15,10 @@ constexpr int64_t kPageBytes = 4096;
 // Larger windows leave the caches; smaller ones make ranks meet more often than they need.
 constexpr int64_t kCellBytesMax = int64_t{4} << 20;
 constexpr int64_t kCellBytesMin = 16;
-// A small move has at least so many rounds, unless that takes cells smaller than this.
-constexpr int64_t kRoundsMin = 8;
+// A small move of two ranks has at least so many rounds, unless that takes cells smaller than this;
+// the more ranks, the more a meeting costs, and the fewer rounds there are.
+constexpr int64_t kRoundsOfTwo = 4;
+constexpr int64_t kRoundsMin = 2;
 constexpr int64_t kSmallCellBytes = int64_t{256} << 10;
 
 // A load from a page that is there maps its neighbours too, as far as this.
@@ -33,9 +35,10 @@ void touch(std::span<const std::byte> memory, int64_t step) {
 
 int64_t page_aligned(int64_t bytes) { return base::ceil_div(bytes, kPageBytes) * kPageBytes; }
 
-int64_t cell_for(const WindowMemory::Sizes& sizes) {
+int64_t cell_for(int ranks, const WindowMemory::Sizes& sizes) {
   const int64_t fitting = sizes.buffer_bytes / 9 * 4;
-  const int64_t suiting = std::max(kSmallCellBytes, sizes.file_bytes / kRoundsMin);
+  const int64_t rounds = std::max(kRoundsMin, 2 * kRoundsOfTwo / ranks);
+  const int64_t suiting = std::max(kSmallCellBytes, sizes.file_bytes / rounds);
   const int64_t cell = std::max(kCellBytesMin, std::min({fitting, suiting, kCellBytesMax}));
   // Large cells lie on the borders of the system's large pages.
   return cell < kPageBytes ? cell
@@ -51,7 +54,8 @@ struct WindowMemory::Row {
   std::array<CellPart, static_cast<size_t>(kListedCells)> parts;
 };
 
-WindowMemory::WindowMemory(int ranks, const Sizes& sizes) : ranks_(ranks), cell_(cell_for(sizes)) {}
+WindowMemory::WindowMemory(int ranks, const Sizes& sizes)
+    : ranks_(ranks), cell_(cell_for(ranks, sizes)) {}
 
 int64_t WindowMemory::outcomes_at() const { return ranks_ * static_cast<int64_t>(sizeof(Row)); }
 
