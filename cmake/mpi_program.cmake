@@ -20,7 +20,7 @@ function(tessera_mpi_program NAME MPI)
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
     COMMENT "Building ${NAME} of ${MPI}" VERBATIM)
   string(REPLACE "-" "_" target tessera_${NAME}_${MPI})
-  add_custom_target(${target} DEPENDS ${program})
+  add_custom_target(${target} ALL DEPENDS ${program})
   add_dependencies(product ${target})
   install(PROGRAMS ${program} DESTINATION lib/tessera)
 endfunction()

@@ -45,17 +45,18 @@ class MappedTransfer {
 };
 
 // Makes the file long enough to be stored to. Setting its size could cut what another process has
-// written meanwhile; reserving and writing only extend.
+// written meanwhile; reserving and writing only extend. A byte is written even where the file is
+// long enough: another process that extends it may still be in the system call that does, which
+// clears the page behind the old end after the new size can be seen; writing waits for it.
 bool MappedTransfer::extend_file(const Island& window) {
   const PhaseTimer timer(context_.phases.io_ns);
   const auto size = file_.size();
   if (!size) return false;
   const int64_t end = window.file.end;
-  if (*size >= end) return true;
   // Pages of reserved space are quicker to come by, but gaps would take space too.
   const bool is_dense = window.stream.length() * kReservedPerByte >= window.file.length();
   const int64_t begin = std::max(*size, window.file.begin);
-  if (is_dense && file_.reserve_range(begin, end)) return true;
+  if (begin < end && is_dense && file_.reserve_range(begin, end)) return true;
   const int64_t last = move_.memory.position(window.stream.end - 1)[0];
   return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
 }

@@ -85,14 +85,13 @@ Outcome write_marked(const Window& window, const CoverageMap& map, Context& cont
 }
 
 // Makes the file as long as the window reaches, so that it can be stored to, by writing the last
-// byte.
+// byte; also where it is long enough, for the reason that mapped.cpp tells.
 bool extend_file(const Window& window, Context& context) {
   const PhaseTimer timer(context.phases.io_ns);
-  const auto size = context.file.size();
-  if (size && *size >= window.file.end) return true;
   const int64_t last = window.file.length() - 1;
-  return size &&
-         context.file.write_at(window.file.end - 1, view_of(window, {last, last + 1})).status;
+  const auto written =
+      context.file.write_at(window.file.end - 1, view_of(window, {last, last + 1}));
+  return written.status.has_value();
 }
 
 // Whatever goes wrong here is tried again by system calls, which tell the reason.
