@@ -174,6 +174,35 @@ static void pointer_end_of_file(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* Interleaved ints of all ranks make a new file grow; whoever extends it, no other rank's bytes may
+ * be lost. Many short-lived files, since that is a matter of microseconds. */
+static void grow_once(int round, MPI_Datatype column) {
+  if (check_rank == 0) MPI_File_delete(check_path("dat"), MPI_INFO_NULL);
+  check_barrier();
+  MPI_File file = check_create(check_path("dat"));
+  CHECK_OK(MPI_File_set_view(file, 4 * check_rank, MPI_INT, column, "native", MPI_INFO_NULL));
+  int data[64], found[64] = {0};
+  for (int i = 0; i < 64; ++i) data[i] = 64 * check_rank + i + 1;
+  for (int half = 0; half < 2; ++half) {
+    CHECK_OK(round % 2 == 0
+                 ? MPI_File_write(file, data + 32 * half, 32, MPI_INT, MPI_STATUS_IGNORE)
+                 : MPI_File_write_all(file, data + 32 * half, 32, MPI_INT, MPI_STATUS_IGNORE));
+  }
+  check_barrier();
+  CHECK_OK(MPI_File_read_at(file, 0, found, 64, MPI_INT, MPI_STATUS_IGNORE));
+  CHECK_BYTES(found, data, sizeof data);
+  CHECK_OK(MPI_File_close(&file));
+}
+
+static void pointer_grows_together(void) {
+  MPI_Datatype column;
+  MPI_Type_create_resized(MPI_INT, 0, 4 * (MPI_Aint)check_size, &column);
+  MPI_Type_commit(&column);
+  const int rounds = check_preloaded() ? 200 : 1;
+  for (int round = 0; round < rounds; ++round) grow_once(round, column);
+  MPI_Type_free(&column);
+}
+
 const struct Subtest pointer_subtests[] = {
     {"pointer_ways", pointer_ways, CHECK_ALWAYS},
     {"pointer_moves_when_posted", pointer_moves_when_posted, CHECK_ALWAYS},
@@ -181,5 +210,6 @@ const struct Subtest pointer_subtests[] = {
     {"pointer_seek_errors", pointer_seek_errors, CHECK_ALWAYS},
     {"pointer_seek_end_in_view", pointer_seek_end_in_view, CHECK_ALWAYS},
     {"pointer_end_of_file", pointer_end_of_file, CHECK_ALWAYS},
+    {"pointer_grows_together", pointer_grows_together, CHECK_ALWAYS},
     {0},
 };
