@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <string>
 #include <vector>
 
+#include "tessera/move/amounts.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/pattern/cursor.hpp"
 
@@ -13,6 +13,10 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 // Pages that are closer together than this share the cost of making them writable, more or less.
 constexpr int64_t kGroupGapMax = int64_t{256} << 10;
+// A fault of a reader brings so much of the file, where it is in memory.
+constexpr int64_t kFaultBytes = int64_t{64} << 10;
+// A run of its own is not worth a mapping below this.
+constexpr int64_t kMappedRunMin = int64_t{1} << 20;
 
 // How the runs of a file lie, by what its first stripes show.
 struct Outlook {
@@ -63,13 +67,14 @@ class Prices {
         reads_(move.direction == Direction::kRead),
         bytes_(static_cast<double>(move.size())),
         runs_(static_cast<double>(move.file.runs())),
-        pages_(look_at(move.file, kPageBytes)) {}
+        in_cache_(copy_mode(move, facts.companions) == pattern::CopyMode::kCached) {}
+
+  [[nodiscard]] double direct() const { return costs_.request_ns + bytes_ * moved_byte(); }
 
   [[nodiscard]] double list() const {
-    return runs_ * (reads_ ? costs_.listed_ns : costs_.listed_write_ns) +
-           bytes_ * (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) +
+    return runs_ * (reads_ ? costs_.listed_ns : costs_.listed_write_ns) + bytes_ * moved_byte() +
            (move_.memory_is_run() ? 0 : copy()) +
-           new_share() * (runs_ * costs_.new_run_ns + pages() * costs_.new_page_ns);
+           new_share() * (runs_ * costs_.new_run_ns + pages(kPageBytes) * costs_.new_page_ns);
   }
 
   [[nodiscard]] double sieve() const {
@@ -82,21 +87,33 @@ class Prices {
   [[nodiscard]] double mapped() const {
     const double windows = look_at(move_.file, kMappedGapMax).islands;
     const double common_ns = windows * costs_.map_ns + copy();
-    if (reads_) return common_ns + pages() * costs_.mapped_read_ns;
+    if (reads_) {
+      return common_ns + pages(kFaultBytes) * facts_.page_ns.value_or(costs_.mapped_read_ns);
+    }
     const double groups = look_at(move_.file, kGroupGapMax).islands;
-    const double page_ns = costs_.mapped_write_ns + new_share() * costs_.mapped_new_page_ns;
-    return common_ns + groups * costs_.mapped_group_ns + pages() * page_ns;
+    const double unknown_ns =
+        costs_.mapped_write_ns + costs_.mapped_faults * costs_.mapped_fault_ns;
+    const double page_ns =
+        facts_.page_ns.value_or(unknown_ns) + new_share() * costs_.mapped_new_page_ns;
+    return common_ns + groups * costs_.mapped_group_ns + pages(kPageBytes) * page_ns;
   }
 
  private:
+  [[nodiscard]] double byte_share() const { return in_cache_ ? costs_.cached_share : 1; }
+
+  [[nodiscard]] double moved_byte() const {
+    return (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) * byte_share();
+  }
+
   [[nodiscard]] double copy() const {
-    return bytes_ * costs_.copy_byte_ns +
+    return bytes_ * costs_.copy_byte_ns * byte_share() +
            (runs_ + static_cast<double>(move_.memory.runs())) * costs_.copy_run_ns;
   }
 
-  // Pages with wanted bytes: others cost nothing.
-  [[nodiscard]] double pages() const {
-    return (bytes_ + pages_.gap_bytes) / kPageBytes + pages_.islands;
+  // Pages with wanted bytes, and those in gaps of less than `gap_max`, which come with them.
+  [[nodiscard]] double pages(int64_t gap_max) const {
+    const Outlook outlook = look_at(move_.file, gap_max);
+    return (bytes_ + outlook.gap_bytes) / kPageBytes + outlook.islands;
   }
 
   // The part of the span that lies behind the end of the file.
@@ -112,24 +129,48 @@ class Prices {
   const bool reads_;
   const double bytes_;
   const double runs_;
-  const Outlook pages_;
+  const bool in_cache_;
 };
 
-std::string format(const char* form, double number, const char* unit) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), form, number, unit);
-  return text.data();
+// Whether a mapping may be faster. Pages that are not in memory would be read one after the other;
+// so they are for a write that fills none of them, but not for one that fills many.
+bool may_map(const Move& move, const FileFacts& facts) {
+  const bool reads = move.direction == Direction::kRead;
+  const bool fills_pages = move.size() / std::max<int64_t>(1, move.file.runs()) >= kPageBytes;
+  return facts.mappable && (facts.cached || (!reads && !fills_pages));
 }
 
-std::string bytes_text(double bytes) {
-  if (bytes < 1e3) return format("%.0f %s", bytes, "bytes");
-  if (bytes < 1e6) return format("%.1f %s", bytes / 1e3, "kB");
-  return bytes < 1e9 ? format("%.1f %s", bytes / 1e6, "MB") : format("%.1f %s", bytes / 1e9, "GB");
+// Whether a run of its own may be quicker through a mapping: long ones, where writers by system
+// calls would take turns.
+bool worth_mapping(const Move& move, const FileFacts& facts) {
+  return may_map(move, facts) && facts.companions > 1 && move.size() >= kMappedRunMin;
 }
 
-std::string time_text(double ns) {
-  if (ns < 1e6) return format("%.0f %s", ns / 1e3, "us");
-  return ns < 1e9 ? format("%.1f %s", ns / 1e6, "ms") : format("%.1f %s", ns / 1e9, "s");
+struct Offer {
+  Engine engine;
+  double ns;           // alone
+  double together_ns;  // while all companions do the same
+};
+
+// All that is offered, the cheapest first.
+std::vector<Offer> offers_for(const Move& move, const Costs& costs, const FileFacts& facts,
+                              bool may_sieve) {
+  const bool reads = move.direction == Direction::kRead;
+  const auto companions = std::min<int64_t>(facts.companions, usable_cores());
+  const double turns = reads ? 1 : static_cast<double>(companions);
+  const Prices prices(move, costs, facts);
+  std::vector<Offer> offers;
+  const auto offer = [&](Engine engine, double ns) {
+    offers.push_back({engine, ns, engine == Engine::kMapped ? ns : ns * turns});
+  };
+  const bool one_run = move.file.runs() <= 1;
+  offer(one_run ? Engine::kDirect : Engine::kList, one_run ? prices.direct() : prices.list());
+  if (may_sieve && !one_run) offer(Engine::kSieve, prices.sieve());
+  const bool maps = one_run ? !reads && worth_mapping(move, facts) : may_map(move, facts);
+  if (maps) offer(Engine::kMapped, prices.mapped());
+  std::sort(offers.begin(), offers.end(),
+            [](const Offer& a, const Offer& b) { return a.together_ns < b.together_ns; });
+  return offers;
 }
 
 // "131072 runs of 8 bytes fill 25 % of 4.0 MB"
@@ -138,21 +179,15 @@ std::string shape_text(const Pattern& file) {
   const auto span = static_cast<double>(file.span().length());
   return std::to_string(file.runs()) + " runs of " +
          bytes_text(size / static_cast<double>(file.runs())) + " fill " +
-         format("%.2g %s", 100 * size / span, "%") + " of " + bytes_text(span);
+         percent_text(size / span) + " of " + bytes_text(span);
 }
 
-struct Offer {
-  Engine engine;
-  double ns;
-};
-
 // Takes the cheapest and names the next best beside it.
-Choice cheapest(const Pattern& file, std::vector<Offer> offers) {
-  std::sort(offers.begin(), offers.end(),
-            [](const Offer& a, const Offer& b) { return a.ns < b.ns; });
-  std::string reason = shape_text(file) + ": " + time_text(offers[0].ns);
+Choice cheapest(const Pattern& file, const std::vector<Offer>& offers) {
+  std::string reason = shape_text(file) + ": " + time_text(offers[0].together_ns);
   if (offers.size() > 1) {
-    reason += " against " + time_text(offers[1].ns) + " by " + engine_name(offers[1].engine);
+    reason +=
+        " against " + time_text(offers[1].together_ns) + " by " + engine_name(offers[1].engine);
   }
   return {offers[0].engine, reason};
 }
@@ -161,23 +196,30 @@ Choice cheapest(const Pattern& file, std::vector<Offer> offers) {
 
 Choice choose_independent(const Move& move, const Hints& hints, const Costs& costs,
                           const FileFacts& facts) {
-  if (move.file.runs() <= 1) return {Engine::kDirect, "one run"};
-  if (hints.engine == EngineHint::kList) return {Engine::kList, "tessera_engine=list"};
-  if (hints.engine == EngineHint::kSieve) return {Engine::kSieve, "tessera_engine=sieve"};
+  const bool reads = move.direction == Direction::kRead;
+  const bool one_run = move.file.runs() <= 1;
+  if (one_run && (reads || !worth_mapping(move, facts))) return {Engine::kDirect, "one run"};
   if (hints.engine == EngineHint::kMapped && facts.mappable) {
     return {Engine::kMapped, "tessera_engine=mapped"};
   }
-  const bool reads = move.direction == Direction::kRead;
+  if (hints.engine != EngineHint::kAutomatic && one_run) return {Engine::kDirect, "one run"};
+  if (hints.engine == EngineHint::kList) return {Engine::kList, "tessera_engine=list"};
+  if (hints.engine == EngineHint::kSieve) return {Engine::kSieve, "tessera_engine=sieve"};
   const Toggle sieving = reads ? hints.ds_read : hints.ds_write;
-  if (sieving == Toggle::kEnable) {
+  if (sieving == Toggle::kEnable && !one_run) {
     return {Engine::kSieve, reads ? "romio_ds_read=enable" : "romio_ds_write=enable"};
   }
-  const Prices prices(move, costs, facts);
-  std::vector<Offer> offers = {{Engine::kList, prices.list()}};
   const bool may_sieve = sieving != Toggle::kDisable && (reads || !facts.mappable);
-  if (may_sieve) offers.push_back({Engine::kSieve, prices.sieve()});
-  if (facts.mappable) offers.push_back({Engine::kMapped, prices.mapped()});
-  return cheapest(move.file, std::move(offers));
+  return cheapest(move.file, offers_for(move, costs, facts, may_sieve));
+}
+
+Price price_independent(const Move& move, const Costs& costs, const FileFacts& facts,
+                        bool rewrites_gaps) {
+  if (move.file.empty()) return {};
+  const bool reads = move.direction == Direction::kRead;
+  const bool may_sieve = reads || (rewrites_gaps && !facts.mappable);
+  const Offer best = offers_for(move, costs, facts, may_sieve).front();
+  return {best.engine, best.ns, !reads && best.engine != Engine::kMapped};
 }
 
 }  // namespace tessera::move

@@ -1,5 +1,7 @@
 #include "tessera/move/collective.hpp"
 
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "tessera/move/collective_choice.hpp"
@@ -14,6 +16,9 @@ namespace tessera::move {
 namespace {
 
 using base::Result;
+
+// Runs from here on gain nothing from being moved with those of others.
+constexpr int64_t kLongRunMin = int64_t{64} << 10;
 
 Result<Picture> exchange_summaries(const Move& move, Context& context, port::Exchange& exchange) {
   const PhaseTimer timer(context.phases.exchange_ns);
@@ -34,56 +39,117 @@ Transfer execute_without_gaps(const Move& move, Context& context) {
   Hints hints = context.hints;
   hints.ds_write = Toggle::kDisable;
   if (hints.engine == EngineHint::kSieve) hints.engine = EngineHint::kAutomatic;
-  Context own = {context.file, context.locks, hints, context.costs, context.phases, {}};
+  Context own = {
+      context.file,       context.locks,     hints, context.costs, context.phases, {}, {},
+      context.companions, context.experience};
   Transfer transfer = execute_independent(move, own);
   context.phases = own.phases;
   context.choice = std::move(own.choice);
   return transfer;
 }
 
+// Executes this rank's move without the others, who may be writing between its bytes.
+Transfer execute_own(const Move& move, Context& context, bool among_others) {
+  return among_others && move.direction == Direction::kWrite && move.file.runs() > 1
+             ? execute_without_gaps(move, context)
+             : execute_independent(move, context);
+}
+
+Experience::Shape shape_of(const Move& move, Context& context) {
+  const auto size = context.file.size();
+  return {move.size(), move.file.runs(), size && *size < move.file.span().end};
+}
+
+void note_way(const Move& move, Context& context, bool apart) {
+  if (context.experience == nullptr || move.file.empty()) return;
+  context.experience->note_way(move.direction, shape_of(move, context), apart);
+}
+
 // Every rank executes its own move; then they agree.
 Transfer execute_separately(const Move& move, Context& context, port::Exchange& exchange,
                             const Picture& picture, const std::string& reason) {
-  const bool among_others = move.direction == Direction::kWrite && !picture.spans_disjoint;
-  Transfer transfer =
-      among_others ? execute_without_gaps(move, context) : execute_independent(move, context);
+  note_way(move, context, true);
+  Transfer transfer = execute_own(move, context, !picture.spans_disjoint);
   if (!reason.empty()) context.choice.reason += "; collective: " + reason;
   transfer.status = agree(transfer.status, context, exchange);
   return transfer;
 }
 
-}  // namespace
+// The engine for moves that gain from each other; nothing if they turn out not to.
+using Together =
+    std::function<std::optional<Transfer>(const Move&, const Picture&, const WayChoice&)>;
 
-Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
-  const auto picture = exchange_summaries(move, context, team);
-  if (!picture) return {0, base::failure_of(picture)};
-  if (picture->failed) return {0, agree(context.before, context, team)};
-  const WayChoice way = choose_way(*picture, move.direction);
-  if (way.way == Way::kSeparately)
-    return execute_separately(move, context, team, *picture, way.reason);
-  std::optional<Transfer> moved;
-  if (picture->policy.collective == CollectiveHint::kTwoPhase) {
-    const std::vector<int> node(static_cast<size_t>(team.size()), 0);
-    moved = move_in_two_phases(move, context, team, *picture, {node, way});
-  } else {
-    moved = move_through_windows(move, context, team, *picture, way);
-  }
-  return moved ? *std::move(moved)
-               : execute_separately(move, context, team, *picture, describe(*picture));
-}
-
-Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange& exchange,
-                              std::span<const int> node) {
+// The move once all have met.
+Transfer execute_met(const Move& move, Context& context, port::Exchange& exchange,
+                     const Together& together) {
   const auto picture = exchange_summaries(move, context, exchange);
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
+  // All is done, and everybody knows it.
+  if (picture->bytes == 0) return {};
   const WayChoice way = choose_way(*picture, move.direction);
   if (way.way == Way::kSeparately) {
     return execute_separately(move, context, exchange, *picture, way.reason);
   }
-  auto moved = move_in_two_phases(move, context, exchange, *picture, {node, way});
+  note_way(move, context, false);
+  std::optional<Transfer> moved = together(move, *picture, way);
   return moved ? *std::move(moved)
                : execute_separately(move, context, exchange, *picture, describe(*picture));
+}
+
+// Executes the move, and then takes part with nothing left to do. Others that rewrite gaps do so
+// after they have met, hence after this.
+Transfer execute_ahead(const Move& move, Context& context, port::Exchange& exchange,
+                       const Together& together) {
+  Transfer mine = execute_own(move, context, true);
+  Choice choice = std::move(context.choice);
+  context.before = std::move(mine.status);
+  Move nothing;
+  nothing.direction = move.direction;
+  mine.status = execute_met(nothing, context, exchange, together).status;
+  context.choice = std::move(choice);
+  return mine;
+}
+
+// Whether a rank need not know what the others do: long runs are requests of their own, whatever
+// they ask for, and what was best apart the last time will be so again. `alone_min` is the length
+// of a long run that is the only one.
+bool goes_ahead(const Move& move, Context& context, int64_t alone_min) {
+  if (!context.before || move.file.empty() || !may_go_ahead(move.direction, context.hints)) {
+    return false;
+  }
+  const int64_t runs = move.file.runs();
+  if (move.size() / runs >= (runs == 1 ? alone_min : kLongRunMin)) return true;
+  return context.experience != nullptr &&
+         context.experience->went_apart(move.direction, shape_of(move, context));
+}
+
+}  // namespace
+
+bool may_go_ahead(Direction direction, const Hints& hints) {
+  const Toggle buffering = direction == Direction::kRead ? hints.cb_read : hints.cb_write;
+  return hints.collective == CollectiveHint::kAutomatic && buffering == Toggle::kAutomatic;
+}
+
+Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
+  const auto together = [&](const Move& mine, const Picture& picture, const WayChoice& way) {
+    if (picture.policy.collective != CollectiveHint::kTwoPhase) {
+      return move_through_windows(mine, context, team, picture, way);
+    }
+    const std::vector<int> node(static_cast<size_t>(team.size()), 0);
+    return move_in_two_phases(mine, context, team, picture, {node, way});
+  };
+  return goes_ahead(move, context, 1) ? execute_ahead(move, context, team, together)
+                                      : execute_met(move, context, team, together);
+}
+
+Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange& exchange,
+                              std::span<const int> node) {
+  const auto together = [&](const Move& mine, const Picture& picture, const WayChoice& way) {
+    return move_in_two_phases(mine, context, exchange, picture, {node, way});
+  };
+  return goes_ahead(move, context, kLongRunMin) ? execute_ahead(move, context, exchange, together)
+                                                : execute_met(move, context, exchange, together);
 }
 
 }  // namespace tessera::move

@@ -4,6 +4,8 @@
 //   (C1) All ranks return the same verdict; each gets the count of its own bytes (V2). Whatever
 //        fails on one rank, the others return too.
 //   (C2) Which way is taken depends only on what all ranks have agreed on.
+//        A rank whose bytes are long runs, or that went apart with such a move before, moves them
+//        before it meets the others, whom it then meets once only.
 //   (C3) The memory used is at most cb_buffer_size for each aggregator, and a constant.
 // Where ranks write the same byte, it ends up with the value of one of them.
 // Thread safety: as Exchange, one thread at a time for each rank.
@@ -15,6 +17,9 @@
 #include "tessera/port/team.hpp"
 
 namespace tessera::move {
+
+// Whether the hints let a rank whose bytes are one run move them before it meets the others.
+[[nodiscard]] bool may_go_ahead(Direction direction, const Hints& hints);
 
 // The ranks of one node, through windows of common memory.
 [[nodiscard]] Transfer execute_in_team(const Move& move, Context& context, port::Team& team);

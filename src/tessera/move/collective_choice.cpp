@@ -1,8 +1,9 @@
 #include "tessera/move/collective_choice.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+
+#include "tessera/move/amounts.hpp"
+#include "tessera/pattern/copy_kernels.hpp"
 
 namespace tessera::move {
 
@@ -10,28 +11,8 @@ namespace {
 
 // The times that the ranks meet when they move together, besides once for each round.
 constexpr double kMeetings = 3;
-constexpr double kPageBytes = 4096;
-// Ranks that map the same pages of one file at the same time slow each other.
-constexpr double kSharedFault = 2;
 
 double number(int64_t value) { return static_cast<double>(value); }
-
-std::string format(const char* form, double value, const char* unit) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), form, value, unit);
-  return text.data();
-}
-
-std::string bytes_text(double bytes) {
-  if (bytes < 1e3) return format("%.0f %s", bytes, "bytes");
-  if (bytes < 1e6) return format("%.1f %s", bytes / 1e3, "kB");
-  return bytes < 1e9 ? format("%.1f %s", bytes / 1e6, "MB") : format("%.1f %s", bytes / 1e9, "GB");
-}
-
-std::string time_text(double ns) {
-  if (ns < 1e6) return format("%.0f %s", ns / 1e3, "us");
-  return ns < 1e9 ? format("%.1f %s", ns / 1e6, "ms") : format("%.1f %s", ns / 1e9, "s");
-}
 
 double cores_used(const Picture& picture) {
   return std::max(1.0, std::min(number(picture.policy.cores), number(std::ssize(picture.ranks))));
@@ -43,37 +24,23 @@ double meeting_ns(const Picture& picture) {
          cores_used(picture);
 }
 
-// What a rank's own move costs while all others execute theirs: a request for each run, or the
-// pages that hold them, or all that it spans. Writes by system calls take turns.
-double own_ns(const Summary& rank, const Picture& picture, Direction direction) {
-  const Costs& costs = picture.policy.costs;
-  const bool reads = direction == Direction::kRead;
-  const double cores = cores_used(picture);
-  const double turns = reads ? cores : 1;
-  const double runs = number(rank.runs);
-  const double bytes = number(rank.bytes);
-  const double span = number(rank.span.length());
-  const double list_ns = (runs * (reads ? costs.listed_ns : costs.listed_write_ns) +
-                          bytes * (reads ? costs.read_byte_ns : costs.write_byte_ns)) /
-                         turns;
-  if (rank.runs <= 1) return list_ns;
-  const double copy_ns = runs * costs.copy_run_ns + bytes * costs.copy_byte_ns;
-  if (picture.policy.mappable) {
-    const double pages = std::min(span / kPageBytes, runs + bytes / kPageBytes) + 1;
-    const double page_ns = reads ? costs.mapped_read_ns : costs.mapped_write_ns;
-    return std::min(list_ns, (pages * page_ns * kSharedFault + copy_ns) / cores);
-  }
-  // Ranks that write between each other's bytes may not write gaps back.
-  if (!reads && !picture.spans_disjoint) return list_ns;
-  const double sieved_ns = costs.read_byte_ns + (reads ? 0 : costs.write_byte_ns);
-  return std::min(list_ns, (span * sieved_ns + copy_ns) / turns);
+// What is left of the cost of a byte where all of them fit into the caches.
+double byte_share(const Picture& picture) {
+  const bool fits = pattern::mode_for(picture.bytes) == pattern::CopyMode::kCached;
+  return fits ? picture.policy.costs.cached_share : 1;
 }
 
-// All ranks at once, each for itself.
+// All ranks at once, each for itself. Ranks that write between each other's bytes may not write
+// gaps back.
 double separate_ns(const Picture& picture, Direction direction) {
-  double sum = 0;
-  for (const Summary& rank : picture.ranks) sum += own_ns(rank, picture, direction);
-  return sum;
+  const bool gapless = direction == Direction::kWrite && !picture.spans_disjoint;
+  double in_turns = 0;
+  double side_by_side = 0;
+  for (const Summary& rank : picture.ranks) {
+    const Price& price = gapless ? rank.gapless : rank.alone;
+    (price.takes_turns ? in_turns : side_by_side) += price.ns;
+  }
+  return in_turns + side_by_side / cores_used(picture);
 }
 
 // The whole move through windows, as its first rounds promise.
@@ -90,9 +57,10 @@ double together_ns(const Picture& picture, const Schedule& schedule, Direction d
   const bool has_gaps = !reads && bytes < window_bytes;
   const double byte_ns =
       (reads || has_gaps ? costs.read_byte_ns : 0) + (reads ? 0 : costs.write_byte_ns);
-  const double io_ns = window_bytes * scale * byte_ns;
-  const double copy_ns =
-      number(picture.bytes) * costs.copy_byte_ns + number(picture.runs) * costs.copy_run_ns;
+  const double share = byte_share(picture);
+  const double io_ns = window_bytes * scale * byte_ns * share;
+  const double copy_ns = number(picture.bytes) * costs.copy_byte_ns * share +
+                         number(picture.runs + picture.memory_runs) * costs.copy_run_ns;
   const double shared_ns = (io_ns + copy_ns) / cores_used(picture);
   const double rounds = number(std::ssize(schedule.rounds)) * scale;
   return (reads ? shared_ns : std::max(io_ns, shared_ns)) +
@@ -104,7 +72,8 @@ double least_together_ns(const Picture& picture, Direction direction) {
   const Costs& costs = picture.policy.costs;
   const double byte_ns = direction == Direction::kRead ? costs.read_byte_ns / cores_used(picture)
                                                        : costs.write_byte_ns;
-  return number(picture.bytes) * byte_ns + (kMeetings + 1) * meeting_ns(picture);
+  return number(picture.bytes) * byte_ns * byte_share(picture) +
+         (kMeetings + 1) * meeting_ns(picture);
 }
 
 }  // namespace

@@ -8,7 +8,14 @@ namespace {
 constexpr int64_t kMegabyte = int64_t{1} << 20;
 
 Summary rank_of(Interval span, int64_t runs, int64_t bytes) {
-  return {.failed = false, .span = span, .bytes = bytes, .runs = runs, .pattern = {}};
+  return {.failed = false,
+          .span = span,
+          .bytes = bytes,
+          .runs = runs,
+          .memory_runs = 0,
+          .alone = {},
+          .gapless = {},
+          .pattern = {}};
 }
 
 Picture picture_of(const std::vector<Summary>& ranks, const Policy& policy = {}) {
@@ -64,7 +71,8 @@ TEST(CollectiveChoice, SummariesThatNoRankGivesAreRefused) {
 }
 
 TEST(CollectiveChoice, HintsDecide) {
-  const std::vector<Summary> fine = columns(4, 8);
+  std::vector<Summary> fine = columns(4, 8);
+  for (Summary& rank : fine) rank.gapless = {Engine::kList, 1e9, true};
   const auto way = [&](Toggle buffering, CollectiveHint collective) {
     Policy policy;
     policy.buffering = buffering;
@@ -78,29 +86,72 @@ TEST(CollectiveChoice, HintsDecide) {
   EXPECT_EQ(way(Toggle::kAutomatic, CollectiveHint::kAutomatic), Way::kUndecided);
 }
 
-// Fine columns go together, whole blocks and small writes apart.
-TEST(CollectiveChoice, CostsDecide) {
+// Rounds that fill 64 MB.
+Schedule full_schedule() {
   Schedule schedule;
   for (int64_t i = 0; i < 16; ++i) {
     schedule.rounds.push_back({{4 * kMegabyte * i, 4 * kMegabyte * (i + 1)}, 4 * kMegabyte, false});
   }
-  for (const bool mappable : {false, true}) {
-    Policy policy;
-    policy.cores = 2;
-    policy.mappable = mappable;
-    const Picture fine = picture_of(columns(4, 8), policy);
-    EXPECT_EQ(choose_way(fine, schedule, Direction::kWrite).way, Way::kTogether);
-    const Picture blocks = picture_of(columns(4, 16 * kMegabyte), policy);
-    EXPECT_EQ(choose_way(blocks, Direction::kWrite).way, Way::kSeparately);
-    EXPECT_EQ(choose_way(blocks, Direction::kRead).way, Way::kSeparately);
-    const Picture small = picture_of({rank_of({0, 4096}, 1, 4096), rank_of({4096, 8192}, 1, 4096)});
-    EXPECT_EQ(choose_way(small, Direction::kWrite).way, Way::kSeparately);
-    // A few bytes at long distances: the windows would hold little but gaps.
-    std::vector<Summary> far(4, rank_of({0, 64 * kMegabyte}, 100, 800));
-    Schedule sparse = schedule;
-    for (Round& round : sparse.rounds) round.bytes = 200;
-    EXPECT_EQ(choose_way(picture_of(far, policy), sparse, Direction::kRead).way, Way::kSeparately);
+  return schedule;
+}
+
+// The ranks ask so much for executing their moves alone.
+std::vector<Summary> asking(std::vector<Summary> ranks, const Price& alone, const Price& gapless) {
+  for (Summary& rank : ranks) {
+    rank.alone = alone;
+    rank.gapless = gapless;
   }
+  return ranks;
+}
+
+Way way_of(const std::vector<Summary>& ranks, Direction direction) {
+  Policy policy;
+  policy.cores = 2;
+  const Picture picture = picture_of(ranks, policy);
+  const Way first = choose_way(picture, direction).way;
+  return first == Way::kUndecided ? choose_way(picture, full_schedule(), direction).way : first;
+}
+
+TEST(CollectiveChoice, WhatTheRanksAskForDecides) {
+  constexpr Price kCheap = {Engine::kMapped, 1e6, false};
+  constexpr Price kDear = {Engine::kList, 1e9, true};
+  const std::vector<Summary> fine = columns(4, 8);
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    EXPECT_EQ(way_of(asking(fine, kDear, kDear), direction), Way::kTogether);
+    EXPECT_EQ(way_of(asking(fine, kCheap, kCheap), direction), Way::kSeparately);
+  }
+}
+
+// What may be rewritten counts for writes of ranks that are among each other, not for reads.
+TEST(CollectiveChoice, NoGapIsWrittenBackAmongOthers) {
+  constexpr Price kCheap = {Engine::kSieve, 1e6, true};
+  constexpr Price kDear = {Engine::kList, 1e9, true};
+  const std::vector<Summary> fine = asking(columns(4, 8), kCheap, kDear);
+  EXPECT_EQ(way_of(fine, Direction::kWrite), Way::kTogether);
+  EXPECT_EQ(way_of(fine, Direction::kRead), Way::kSeparately);
+  const std::vector<Summary> blocks = asking(columns(4, 16 * kMegabyte), kCheap, kDear);
+  EXPECT_EQ(way_of(blocks, Direction::kWrite), Way::kSeparately);
+}
+
+// Writers by system calls wait for each other; those through mappings use all cores.
+TEST(CollectiveChoice, TurnsAreAddedUp) {
+  const std::vector<Summary> fine = columns(4, 8);
+  const auto way = [&](bool takes_turns) {
+    const Price price = {Engine::kList, 4e6, takes_turns};
+    return way_of(asking(fine, price, price), Direction::kWrite);
+  };
+  EXPECT_EQ(way(true), Way::kTogether);
+  EXPECT_EQ(way(false), Way::kSeparately);
+}
+
+// A few bytes at long distances: the windows would hold little but gaps.
+TEST(CollectiveChoice, WindowsOfGapsAreNotWorthIt) {
+  constexpr Price kPrice = {Engine::kList, 1e5, true};
+  const std::vector<Summary> far =
+      asking(std::vector<Summary>(4, rank_of({0, 64 * kMegabyte}, 100, 800)), kPrice, kPrice);
+  Schedule sparse = full_schedule();
+  for (Round& round : sparse.rounds) round.bytes = 200;
+  EXPECT_EQ(choose_way(picture_of(far), sparse, Direction::kRead).way, Way::kSeparately);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "tessera/move/collective_summary.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -19,14 +17,6 @@ using base::Result;
 // Patterns up to this weight are told to everybody: some 20 bytes for a view of nested strides.
 constexpr int64_t kToldWeightMax = 16;
 
-// The cores that this process may use.
-int64_t usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return std::max(1, CPU_COUNT(&cores));
-}
-
 // Costs travel as they lie in memory: all ranks run the same program.
 static_assert(std::is_trivially_copyable_v<Costs>);
 
@@ -38,8 +28,6 @@ Result<Policy> read_policy(base::ByteReader& reader) {
        {&policy.cores, &policy.cb_buffer_size, &policy.cb_nodes, &policy.cb_per_node}) {
     TESSERA_TRY(*number, reader.signed_varint());
   }
-  TESSERA_TRY(const uint8_t mappable, reader.u8());
-  policy.mappable = mappable != 0;
   TESSERA_TRY(const uint8_t buffering, reader.u8());
   TESSERA_TRY(const uint8_t collective, reader.u8());
   if (policy.cores < 1 || buffering > static_cast<uint8_t>(Toggle::kAutomatic) ||
@@ -51,18 +39,38 @@ Result<Policy> read_policy(base::ByteReader& reader) {
   return policy;
 }
 
+// What a rank asks for executing its move by itself.
+Result<Price> read_price(base::ByteReader& reader) {
+  Price price;
+  TESSERA_TRY(const uint64_t ns, reader.varint());
+  TESSERA_TRY(const uint8_t turns, reader.u8());
+  price.ns = static_cast<double>(ns);
+  price.takes_turns = turns != 0;
+  return price;
+}
+
+void write_price(base::ByteWriter& writer, const Price& price) {
+  constexpr double kLongest = 1e18;
+  writer.varint(static_cast<uint64_t>(std::clamp(price.ns, 0.0, kLongest)));
+  writer.u8(price.takes_turns ? 1 : 0);
+}
+
 Result<Summary> read_summary(base::ByteReader& reader) {
   Summary summary;
   TESSERA_TRY(const uint8_t failed, reader.u8());
   summary.failed = failed != 0;
-  for (int64_t* number : {&summary.span.begin, &summary.span.end, &summary.bytes, &summary.runs}) {
+  for (int64_t* number : {&summary.span.begin, &summary.span.end, &summary.bytes, &summary.runs,
+                          &summary.memory_runs}) {
     TESSERA_TRY(*number, reader.signed_varint());
   }
+  TESSERA_TRY(summary.alone, read_price(reader));
+  TESSERA_TRY(summary.gapless, read_price(reader));
   TESSERA_TRY(const base::ByteView pattern, reader.sized_bytes());
   summary.pattern = base::copy_of(pattern);
   const bool sound = summary.span.begin >= 0 && summary.span.end >= summary.span.begin &&
                      summary.bytes >= 0 && summary.bytes <= summary.span.length() &&
-                     summary.runs >= 0 && summary.runs <= summary.bytes;
+                     summary.runs >= 0 && summary.runs <= summary.bytes &&
+                     summary.memory_runs >= 0 && summary.memory_runs <= summary.bytes;
   if (!sound) return base::fail(Code::kIntegrity, "a summary that no rank can have given");
   return summary;
 }
@@ -74,6 +82,7 @@ void add_up(Picture& picture) {
     picture.failed |= rank.failed;
     picture.bytes += rank.bytes;
     picture.runs += rank.runs;
+    picture.memory_runs += rank.memory_runs;
     if (rank.bytes > 0) spans.push_back(rank.span);
   }
   if (spans.empty()) return;
@@ -94,7 +103,14 @@ Summary summary_of(const Move& move, const Context& context) {
                      .span = move.file.span(),
                      .bytes = move.file.size(),
                      .runs = move.file.runs(),
+                     .memory_runs = move.memory.runs(),
+                     .alone = {},
+                     .gapless = {},
                      .pattern = {}};
+  if (move.file.empty()) return summary;
+  const FileFacts facts = facts_of(move, context);
+  summary.alone = price_independent(move, context.costs, facts, true);
+  summary.gapless = price_independent(move, context.costs, facts, false);
   if (move.file.shape().weight() <= kToldWeightMax) summary.pattern = pattern::encode(move.file);
   return summary;
 }
@@ -103,7 +119,6 @@ Policy policy_of(Direction direction, const Context& context) {
   const Hints& hints = context.hints;
   return {.costs = context.costs,
           .cores = usable_cores(),
-          .mappable = can_map(context.file),
           .cb_buffer_size = hints.cb_buffer_size,
           .cb_nodes = hints.cb_nodes,
           .cb_per_node = hints.cb_per_node,
@@ -115,9 +130,12 @@ base::Bytes encode_summary(const Summary& summary) {
   base::Bytes bytes;
   base::ByteWriter writer(bytes);
   writer.u8(summary.failed ? 1 : 0);
-  for (const int64_t number : {summary.span.begin, summary.span.end, summary.bytes, summary.runs}) {
+  for (const int64_t number :
+       {summary.span.begin, summary.span.end, summary.bytes, summary.runs, summary.memory_runs}) {
     writer.signed_varint(number);
   }
+  write_price(writer, summary.alone);
+  write_price(writer, summary.gapless);
   writer.sized_bytes(summary.pattern);
   return bytes;
 }
@@ -129,7 +147,6 @@ void append_policy(base::Bytes& message, const Policy& policy) {
        {policy.cores, policy.cb_buffer_size, policy.cb_nodes, policy.cb_per_node}) {
     writer.signed_varint(number);
   }
-  writer.u8(policy.mappable ? 1 : 0);
   writer.u8(static_cast<uint8_t>(policy.buffering));
   writer.u8(static_cast<uint8_t>(policy.collective));
 }

@@ -12,6 +12,7 @@
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/move/engine.hpp"
+#include "tessera/move/independent.hpp"
 #include "tessera/move/move.hpp"
 
 namespace tessera::move {
@@ -22,6 +23,9 @@ struct Summary {
   Interval span;        // of the file's pattern
   int64_t bytes = 0;
   int64_t runs = 0;
+  int64_t memory_runs = 0;
+  Price alone;          // of executing the move by itself
+  Price gapless;        // the same where no gap may be written back
   base::Bytes pattern;  // encoded; empty where it is too long to be told to everybody
 };
 
@@ -29,7 +33,6 @@ struct Summary {
 struct Policy {
   Costs costs;
   int64_t cores = 1;
-  bool mappable = false;  // the file, by independent moves
   int64_t cb_buffer_size = 0;
   int64_t cb_nodes = 0;
   int64_t cb_per_node = 0;
@@ -46,6 +49,7 @@ struct Picture {
   int64_t covered = 0;  // length of the union of their spans
   int64_t bytes = 0;
   int64_t runs = 0;
+  int64_t memory_runs = 0;
   bool spans_disjoint = true;  // no position lies in the spans of two ranks
 };
 

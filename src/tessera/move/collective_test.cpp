@@ -239,12 +239,38 @@ TEST(Collective, WhatWentWrongBeforeMovesNothing) {
     scene.before[static_cast<size_t>(uniform(chance, 0, ranks - 1))] =
         base::fail(base::Code::kInvalid, "a view that makes no sense");
     reset(file, {});
+    scene.hints.cb_write = Toggle::kEnable;
     const Played played = model::play(scene, file);
     expect_one_verdict(played, round);
     EXPECT_FALSE(played.transfers.front());
     EXPECT_EQ(played.transfers.front().bytes, 0);
     EXPECT_TRUE(file.contents.empty());
   }
+}
+
+// A rank with one run does not wait for the others to find out; all hear of it.
+TEST(Collective, WhatWentWrongBeforeIsToldToThoseWhoWentAhead) {
+  Scene scene;
+  scene.direction = Direction::kWrite;
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    Case one;
+    one.memory.assign(static_cast<size_t>(2 * kMemoryReach), std::byte{1});
+    const Pattern run = Pattern::run({{rank * 64}}, 64).value();
+    one.move = {Direction::kWrite, run, Pattern::run({{0}}, 64).value(), nullptr};
+    scene.ranks.push_back(std::move(one));
+  }
+  for (Case& rank : scene.ranks) rank.move.base = rank.memory.data() + kMemoryReach;
+  scene.before = {{}, base::fail(base::Code::kInvalid, "a view that makes no sense"), {}};
+  SharedFile file;
+  reset(file, {});
+  model::mark_provided(scene, file, model::end_of(scene));
+  const Played played = model::play(scene, file);
+  expect_one_verdict(played, 0);
+  EXPECT_FALSE(played.transfers.front());
+  EXPECT_EQ(played.transfers[0].bytes, 64);
+  EXPECT_EQ(played.transfers[1].bytes, 0);
+  EXPECT_EQ(played.transfers[2].bytes, 64);
+  EXPECT_EQ(std::ssize(file.contents), 192);
 }
 
 // 2^60 bytes between the first and the last, a few hundred dense ones at each of three places.

@@ -181,8 +181,10 @@ inline Played play(Scene& scene, SharedFile& file, int times = 1) {
     const auto rank = static_cast<size_t>(team.rank());
     WatchedRankFile rank_file(file, team.rank());
     RankLocks locks(file, team.rank());
+    Experience experience;
     for (int i = 0; i < times; ++i) {
       Context context = {rank_file, locks, scene.hints, scene.costs, {}, {}};
+      context.experience = &experience;
       if (rank < scene.before.size()) context.before = scene.before[rank];
       played.transfers[rank] = execute_rank(scene, scene.ranks[rank].move, context, team);
       played.choices[rank] = context.choice;

@@ -15,6 +15,8 @@
 #include <string>
 
 #include "tessera/lock/locks.hpp"
+#include "tessera/move/costs.hpp"
+#include "tessera/move/experience.hpp"
 #include "tessera/move/hints.hpp"
 #include "tessera/move/move.hpp"
 #include "tessera/port/disk.hpp"
@@ -30,27 +32,6 @@ enum class Engine { kDirect, kList, kSieve, kMapped, kWindow, kTwoPhase };
 struct Choice {
   Engine engine = Engine::kDirect;
   std::string reason;
-};
-
-// Costs of the file system at hand, in nanoseconds; a cost model's only numbers. The defaults were
-// measured on a local file system with a warm cache (docs/decisions/0008-engines-and-costs.md).
-struct Costs {
-  double request_ns = 700;           // one small transfer by itself
-  double listed_ns = 600;            // one small read in a list
-  double listed_write_ns = 2000;     // one small write in a list
-  double read_byte_ns = 0.10;        // a byte of a large read
-  double write_byte_ns = 0.10;       // a byte of a large write
-  double copy_byte_ns = 0.08;        // a byte copied in memory, in long runs
-  double copy_run_ns = 1.0;          // a run copied in memory
-  double lock_ns = 1500;             // taking and giving back a range lock
-  double new_run_ns = 1600;          // a listed write behind the end of the file, besides
-  double new_page_ns = 300;          // a page behind the end of the file that is written
-  double map_ns = 5500;              // mapping a window of the file, first fault and return
-  double mapped_read_ns = 100;       // a page of it that is read
-  double mapped_write_ns = 250;      // a page of it that is written
-  double mapped_group_ns = 8000;     // written pages that lie together, far from others
-  double mapped_new_page_ns = 2000;  // a page behind the end of the file that is written there
-  double rendezvous_ns = 15000;  // a barrier among the ranks of a node, for each rank over one core
 };
 
 // Where the time of an operation went; for reports.
@@ -69,9 +50,13 @@ struct Context {
   const Costs& costs;
   Phases phases;  // added to
   Choice choice;  // filled in
-  // What went wrong on this rank before a collective move: it then fails on all ranks, and moves
-  // nothing. Independent moves do not look at it.
+  // What went wrong on this rank before a collective move: it then fails on all ranks, and those
+  // who have not moved their bytes yet do not. Independent moves do not look at it.
   base::Result<void> before = {};
+  // Processes of this node that are likely to move as much at the same time, this one among them.
+  int companions = 1;
+  // Of this rank with the file; used and added to. May be null.
+  Experience* experience = nullptr;
 };
 
 }  // namespace tessera::move

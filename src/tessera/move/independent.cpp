@@ -1,27 +1,80 @@
 #include "tessera/move/independent.hpp"
 
+#include <sched.h>
+
+#include <algorithm>
+
+#include "tessera/port/plain_file.hpp"
+
 namespace tessera::move {
 
 namespace {
 
-// Whether a mapping cannot pay: all of the span is read in less time than it takes to set one up.
-bool is_small_read(const Move& move, const Costs& costs) {
-  const auto span = static_cast<double>(move.file.span().length());
-  return move.direction == Direction::kRead && span * costs.read_byte_ns < costs.map_ns;
+// Less is not worth finding out what pages cost.
+constexpr int64_t kProbedMoveMin = int64_t{1} << 20;
+// Places of a move at which the system is asked whether they are in memory.
+constexpr int64_t kProbesMax = 8;
+constexpr int64_t kProbeDistance = int64_t{1} << 20;
+
+// Whether a mapping cannot pay: all of it is moved in less time than it takes to set one up.
+bool is_small(const Move& move, const Costs& costs) {
+  const bool reads = move.direction == Direction::kRead;
+  const int64_t bytes = reads ? move.file.span().length() : move.size();
+  const double byte_ns = reads ? costs.read_byte_ns : costs.write_byte_ns;
+  const bool few = reads || move.file.runs() <= 1;
+  return few && static_cast<double>(bytes) * byte_ns < costs.map_ns;
 }
 
-// Asks the system only where there is a choice.
-FileFacts facts_of(const Move& move, const Context& context) {
-  FileFacts facts;
-  const bool by_hint = context.hints.engine != EngineHint::kAutomatic;
-  if (move.file.runs() <= 1 || (is_small_read(move, context.costs) && !by_hint)) return facts;
-  facts.mappable = can_map(context.file);
-  if (!facts.mappable || move.direction == Direction::kRead) return facts;
-  if (const auto size = context.file.size()) facts.size = *size;
-  return facts;
+// Looks at some places from the first byte to the last.
+bool is_cached(const Pattern& moved, int64_t file_size, const port::PlainFile& file) {
+  const int64_t end = std::min(moved.span().end, file_size);
+  const int64_t begin = moved.span().begin;
+  const int64_t probes = std::clamp((end - begin) / kProbeDistance, int64_t{1}, kProbesMax);
+  for (int64_t i = 0; i < probes; ++i) {
+    const int64_t at = begin + (end - begin) / probes * i;
+    if (at < end && !file.is_cached(at)) return false;
+  }
+  return true;
+}
+
+// What pages cost in this file; found out once, where the move has some to try.
+std::optional<double> page_cost(const Move& move, const Context& context, int64_t file_size,
+                                const port::PlainFile& file) {
+  if (context.experience == nullptr) return std::nullopt;
+  const auto seen = context.experience->pages.seen(move.direction);
+  const bool has_pages = move.size() >= kProbedMoveMin && move.file.span().end <= file_size;
+  if (seen || !has_pages) return seen;
+  const auto probed = probe_pages(file, move.file.span(), move.direction, context.costs);
+  if (probed) context.experience->pages.learn(move.direction, *probed);
+  return probed;
 }
 
 }  // namespace
+
+int64_t usable_cores() {
+  static const int64_t count = [] {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    if (::sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
+    return std::max(1, CPU_COUNT(&cores));
+  }();
+  return count;
+}
+
+FileFacts facts_of(const Move& move, const Context& context) {
+  FileFacts facts;
+  facts.companions = context.companions;
+  const bool by_hint = context.hints.engine != EngineHint::kAutomatic;
+  if (move.file.empty() || (is_small(move, context.costs) && !by_hint)) return facts;
+  if (move.file.runs() <= 1 && move.direction == Direction::kRead) return facts;
+  const auto* plain = dynamic_cast<const port::PlainFile*>(&context.file);
+  facts.mappable = plain != nullptr && plain->is_local();
+  if (!facts.mappable) return facts;
+  if (const auto size = context.file.size()) facts.size = *size;
+  facts.cached = is_cached(move.file, facts.size, *plain);
+  if (facts.cached) facts.page_ns = page_cost(move, context, facts.size, *plain);
+  return facts;
+}
 
 Transfer execute_independent(const Move& move, Context& context) {
   context.choice = choose_independent(move, context.hints, context.costs, facts_of(move, context));

@@ -3,6 +3,9 @@
 // Thread safety: calls with different contexts may run at the same time, also on one file.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "tessera/move/engine.hpp"
 #include "tessera/move/move.hpp"
 
@@ -11,10 +14,21 @@ namespace tessera::move {
 // What the choice depends on besides the move.
 struct FileFacts {
   bool mappable = false;                 // can_map()
+  bool cached = true;                    // its pages are in memory, as far as was looked
   int64_t size = pattern::kMaxPosition;  // writes behind it make new pages
+  std::optional<double> page_ns = {};    // what pages of a mapping were seen to cost
+  int companions = 1;                    // processes that move as much at the same time
 };
 
-// Whether a file can be reached through memory: a plain file of this machine. One system call.
+// What a move costs alone, by the engine that costs least.
+struct Price {
+  Engine engine = Engine::kDirect;
+  double ns = 0;
+  // Writers of one file by system calls take turns; those through mappings do not.
+  bool takes_turns = false;
+};
+
+// Whether a file can be reached through memory: a plain file of this machine.
 [[nodiscard]] bool can_map(const port::File& file);
 
 // The engine that costs least for this move, among those the hints allow. Cost: O(1); a bounded
@@ -22,6 +36,16 @@ struct FileFacts {
 // asks for it: a write that rewrites gaps takes locks, but those who write in the gaps do not.
 [[nodiscard]] Choice choose_independent(const Move& move, const Hints& hints, const Costs& costs,
                                         const FileFacts& facts = {});
+
+// The same as a price, whatever the hints; `rewrites_gaps` allows to sieve writes.
+[[nodiscard]] Price price_independent(const Move& move, const Costs& costs, const FileFacts& facts,
+                                      bool rewrites_gaps);
+
+// What the choice depends on, as far as it does. A few system calls.
+[[nodiscard]] FileFacts facts_of(const Move& move, const Context& context);
+
+// The cores that this process might use when it first asked.
+[[nodiscard]] int64_t usable_cores();
 
 // Executes the move and says in context.choice how. A write that reads first does so under an
 // exclusive lock of exactly the piece that it rewrites, piece by piece; where the file cannot be

@@ -25,7 +25,7 @@ constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 class MappedTransfer {
  public:
   MappedTransfer(const Move& move, port::PlainFile& file, Context& context)
-      : move_(move), file_(file), context_(context) {}
+      : move_(move), file_(file), context_(context), mode_(copy_mode(move, context.companions)) {}
 
   // Moves what it can and answers how many bytes of the stream that was.
   int64_t run();
@@ -41,6 +41,7 @@ class MappedTransfer {
   const Move& move_;
   port::PlainFile& file_;
   Context& context_;
+  const pattern::CopyMode mode_;
   std::unique_ptr<std::byte[]> staging_;
 };
 
@@ -67,9 +68,9 @@ bool MappedTransfer::copy(std::byte* stream, const Pattern& file,
   const Pattern places = file.shifted({{-mapping.begin()}}).value();
   return mapping.touch([this, stream, &places, &mapping] {
     if (reads()) {
-      pattern::gather(stream, mapping.data(), places);
+      pattern::gather(stream, mapping.data(), places, mode_);
     } else {
-      pattern::scatter(mapping.data(), stream, places);
+      pattern::scatter(mapping.data(), stream, places, mode_);
     }
   });
 }

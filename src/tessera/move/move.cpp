@@ -81,6 +81,11 @@ Move Move::clip(Interval stream) const {
   return {direction, file.clip(stream), memory.clip(stream), base};
 }
 
+pattern::CopyMode copy_mode(const Move& move, int companions) {
+  const auto all = base::checked_mul(move.size(), companions);
+  return pattern::mode_for(all.value_or(pattern::kMaxPosition));
+}
+
 void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin) {
   const Pattern file = in_buffer(move, begin);
   Copy{buffer, file, move.base, move.memory}.run();

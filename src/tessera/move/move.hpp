@@ -14,6 +14,7 @@
 #include <span>
 
 #include "tessera/base/result.hpp"
+#include "tessera/pattern/copy_kernels.hpp"
 #include "tessera/pattern/trace.hpp"
 #include "tessera/port/disk.hpp"
 
@@ -39,6 +40,10 @@ struct Move {
   // The part at the given stream offsets. Cost: as Trace::clip, on both sides.
   [[nodiscard]] Move clip(Interval stream) const;
 };
+
+// How the bytes of a move are best copied while as many companions, this process among them, move
+// as much: around the caches where all of it does not fit.
+[[nodiscard]] pattern::CopyMode copy_mode(const Move& move, int companions);
 
 // Copies the bytes of the move to or from a buffer that holds a piece of the file: byte p of the
 // file is at buffer[p - begin]. Requires that the buffer holds every position of the move. Patterns

@@ -10,6 +10,7 @@
 #include "tessera/mpiio/external32.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/journal.hpp"
+#include "tessera/mpiio/plain_access.hpp"
 #include "tessera/mpiio/stopwatch.hpp"
 
 namespace tessera::mpiio {
@@ -199,7 +200,8 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
     return mine;
   }
   const Stopwatch watch;
-  move::Context context{*means.file, *means.locks, *means.hints, means.costs, {}, {}, before};
+  move::Context context{*means.file, *means.locks, *means.hints,     means.costs,           {},
+                        {},          before,       means.companions, means.experience.get()};
   port::Team* team = file.group->team();
   Transfer done =
       team != nullptr
@@ -209,7 +211,18 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
   return done;
 }
 
+Done access_plainly(OpenFile& file, const Access& access, const PlainAccess& plain) {
+  Transfer moved = access.direction == Direction::kRead
+                       ? file.file->read_at(plain.offset, plain.memory)
+                       : file.file->write_at(plain.offset, plain.memory);
+  if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
+  return {moved.bytes, std::move(moved.status)};
+}
+
 Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
+  if (const auto plain = as_plain(file, access, buffer)) {
+    return access_plainly(file, access, *plain);
+  }
   auto sized = measure(file, access, buffer);
   if (!sized) return {0, base::failure_of(sized)};
   auto first = first_etype(file, access, sized->etypes);
@@ -221,8 +234,26 @@ Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
   return finish(**prepared, moved, buffer);
 }
 
+// Whether one run may be moved before the ranks meet: they are on one node, and no hint asks for
+// buffers of aggregators.
+bool goes_ahead(const OpenFile& file, const Access& access) {
+  return file.group->team() != nullptr && move::may_go_ahead(access.direction, *file.hints);
+}
+
+// A rank that moves one run does so before it meets the others (C2 of move/collective.hpp).
+Done access_plainly_together(OpenFile& file, const Access& access, const PlainAccess& plain) {
+  Done mine = access_plainly(file, access, plain);
+  Move nothing;
+  nothing.direction = access.direction;
+  mine.status = execute_together(file, nothing, mine.status).status;
+  return mine;
+}
+
 // A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
 Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
+  if (const auto plain = as_plain(file, access, buffer); plain && goes_ahead(file, access)) {
+    return access_plainly_together(file, access, *plain);
+  }
   auto sized = measure(file, access, buffer);
   base::Result<void> before = sized ? base::Result<void>() : base::failure_of(sized);
   const int64_t etypes = sized ? sized->etypes : 0;
@@ -261,7 +292,9 @@ Means means_of(OpenFile& file) {
   means.locks = file.locks.get();
   means.hints = file.hints;
   means.costs = file.costs;
+  means.experience = file.experience;
   means.rank = file.group->rank();
+  means.companions = file.group->node_size();
   means.atomic = file.atomic;
   if (Journal::get().on()) means.path = file.path;
   return means;
@@ -272,7 +305,8 @@ Transfer execute_alone(const Move& moved, const Means& means) {
   const Stopwatch watch;
   NoLocks none;
   lock::Locks& locks = means.atomic ? none : *means.locks;
-  move::Context context{*means.file, locks, *means.hints, means.costs, {}, {}, {}};
+  move::Context context{*means.file, locks, *means.hints,     means.costs,           {},
+                        {},          {},    means.companions, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
                                : move::execute_independent(moved, context);
   if (Journal::get().on()) note(means, moved, false, done, context, watch);

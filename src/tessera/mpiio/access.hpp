@@ -66,8 +66,10 @@ struct Means {
   lock::Locks* locks = nullptr;
   std::shared_ptr<const move::Hints> hints;
   move::Costs costs;
+  std::shared_ptr<move::Experience> experience;
   std::string path;
   int rank = 0;
+  int companions = 1;
   bool atomic = false;
 };
 [[nodiscard]] Means means_of(OpenFile& file);

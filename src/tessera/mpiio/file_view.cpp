@@ -65,8 +65,12 @@ base::Result<FileView> make_view(const ViewArguments& given, bool only_read) {
   view.etype_size = etype->layout.size();
   if (view.etype_size == 0) return fault(MPI_ERR_ARG, "the etype of a view has no bytes");
   view.empty = filetype->layout.size() == 0;
+  view.dense = false;
   if (view.empty) return view;
   TESSERA_TRY_VOID(place_bytes(view, filetype->layout, only_read));
+  const pattern::Datatype& tile = filetype->layout;
+  view.dense = view.representation == Representation::kNative && tile.bytes.runs() == 1 &&
+               tile.bytes.at()[0] == 0 && tile.extent == tile.size();
   return view;
 }
 

@@ -33,6 +33,8 @@ class Group {
   [[nodiscard]] virtual port::Team* team() = 0;
   // The node of each rank, from 0.
   [[nodiscard]] virtual std::span<const int> nodes() const = 0;
+  // How many of the ranks are on this one's node.
+  [[nodiscard]] virtual int node_size() const = 0;
   // Whether this rank is the first of its node: it does what has to be done once on every node.
   [[nodiscard]] virtual bool leads_node() const = 0;
   // The pointer that all ranks share.

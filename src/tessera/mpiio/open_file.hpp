@@ -38,6 +38,7 @@ struct FileView {
   Representation representation = Representation::kNative;
   int64_t etype_size = 1;  // in the file
   bool empty = false;      // the filetype has no bytes; then the functions below are not called
+  bool dense = true;       // all bytes from the displacement on, as they are in memory
 
   // As pattern/view.hpp says; the bytes of an overlapping view do not ascend.
   [[nodiscard]] base::Result<pattern::Pattern> bytes(pattern::Interval stream) const {
@@ -113,6 +114,7 @@ class OpenFile {
   std::unique_ptr<lock::Locks> locks;
   std::shared_ptr<const move::Hints> hints;
   move::Costs costs;
+  std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
   FileView view;
   int64_t position = 0;  // the individual pointer, in etypes
   bool atomic = false;

@@ -58,14 +58,19 @@ std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 struct Predefined {
   MPI_Datatype type;
   Known known;
+  std::atomic<int64_t> dense_bytes;  // dense_size(), once the type was converted
   Predefined* next;
 };
 std::atomic<Predefined*> predefined{nullptr};
 
+Predefined* find_predefined(MPI_Datatype type) {
+  Predefined* each = predefined;
+  while (each != nullptr && each->type != type) each = each->next;
+  return each;
+}
+
 Known* find_known(MPI_Datatype type) {
-  for (Predefined* each = predefined; each != nullptr; each = each->next) {
-    if (each->type == type) return &each->known;
-  }
+  if (Predefined* found = find_predefined(type)) return &found->known;
   const int key = keyval;
   if (key == MPI_KEYVAL_INVALID) return nullptr;
   void* value = nullptr;
@@ -86,7 +91,7 @@ port::Guarded<Additions> additions;
 Known* Additions::add(MPI_Datatype type) {
   if (Known* known = find_known(type)) return known;
   if (is_predefined(type)) {
-    auto* entry = new Predefined{type, {}, predefined};
+    auto* entry = new Predefined{type, {}, 0, predefined};
     predefined = entry;
     return &entry->known;
   }
@@ -120,6 +125,12 @@ Result<Datatype> with_bounds_of(MPI_Datatype type, Datatype layout) {
   }
   if (layout.lower_bound == lower_bound && layout.extent == extent) return layout;
   return pattern::resized(layout, lower_bound, extent);
+}
+
+// Whether copies of it in a row are one run, from the first byte on.
+bool is_dense(const Datatype& layout) {
+  return layout.bytes.runs() == 1 && layout.bytes.at()[0] == 0 && layout.lower_bound == 0 &&
+         layout.extent == layout.size();
 }
 
 Result<Type> build_named(MPI_Datatype type, Representation representation) {
@@ -178,6 +189,10 @@ Result<TypePtr> known_or_built(MPI_Datatype type, Representation representation,
   TESSERA_TRY(TypePtr built, build(type, representation, depth));
   Known* known = additions.with([type](Additions& all) { return all.add(type); });
   if (known != nullptr) known->slot(representation).store(built);
+  Predefined* entry = find_predefined(type);
+  if (entry != nullptr && representation == Representation::kNative && is_dense(built->layout)) {
+    entry->dense_bytes = built->layout.size();
+  }
   return built;
 }
 
@@ -186,6 +201,11 @@ Result<TypePtr> known_or_built(MPI_Datatype type, Representation representation,
 Result<TypePtr> convert(MPI_Datatype type, Representation representation) {
   if (type == MPI_DATATYPE_NULL) return fail(Code::kInvalid, "the datatype is MPI_DATATYPE_NULL");
   return known_or_built(type, representation, 0);
+}
+
+int64_t dense_size(MPI_Datatype type) {
+  const Predefined* entry = find_predefined(type);
+  return entry != nullptr ? entry->dense_bytes.load(std::memory_order_relaxed) : 0;
 }
 
 Result<pattern::Pattern> memory_pattern(const Type& type, int64_t count) {

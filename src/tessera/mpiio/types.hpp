@@ -37,6 +37,10 @@ struct Type {
 [[nodiscard]] base::Result<std::shared_ptr<const Type>> convert(
     MPI_Datatype type, Representation representation = Representation::kNative);
 
+// The size of a predefined type whose copies in memory are one run; 0 for all other types, and for
+// those that were never converted. A few nanoseconds.
+[[nodiscard]] int64_t dense_size(MPI_Datatype type);
+
 // `count` copies of a type in memory, as positions relative to the buffer's address. O(1) for
 // regular types.
 [[nodiscard]] base::Result<pattern::Pattern> memory_pattern(const Type& type, int64_t count);

@@ -67,15 +67,21 @@ struct Scatter {
 }  // namespace
 
 void gather(std::byte* out, const std::byte* base, const Pattern& pattern) {
+  gather(out, base, pattern, mode_for(pattern.size()));
+}
+
+void gather(std::byte* out, const std::byte* base, const Pattern& pattern, CopyMode mode) {
   if (pattern.empty()) return;
-  const CopyMode mode = mode_for(pattern.size());
   walk(pattern.shape(), pattern.at()[0], 0, Gather{out, base, mode});
   finish_copy(mode);
 }
 
 void scatter(std::byte* base, const std::byte* in, const Pattern& pattern) {
+  scatter(base, in, pattern, mode_for(pattern.size()));
+}
+
+void scatter(std::byte* base, const std::byte* in, const Pattern& pattern, CopyMode mode) {
   if (pattern.empty()) return;
-  const CopyMode mode = mode_for(pattern.size());
   walk(pattern.shape(), pattern.at()[0], 0, Scatter{base, in, mode});
   finish_copy(mode);
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "tessera/pattern/copy_kernels.hpp"
 #include "tessera/pattern/join.hpp"
 #include "tessera/pattern/trace.hpp"
 
@@ -15,10 +16,13 @@ namespace tessera::pattern {
 // Copies the bytes of the pattern, in stream order, to out[0 .. pattern.size()). Requires that
 // every position is readable and that source and destination do not overlap.
 void gather(std::byte* out, const std::byte* base, const Pattern& pattern);
+// The same for whoever knows better than its size whether it fits into the caches.
+void gather(std::byte* out, const std::byte* base, const Pattern& pattern, CopyMode mode);
 
 // Copies in[0 .. pattern.size()) to the places of the pattern, in stream order: where a byte occurs
 // twice the later one stays. Bytes outside the pattern are not touched.
 void scatter(std::byte* base, const std::byte* in, const Pattern& pattern);
+void scatter(std::byte* base, const std::byte* in, const Pattern& pattern, CopyMode mode);
 
 // Copies from_base[pair[0]] to to_base[pair[1]] for every pair, in stream order. Requires that
 // source and destination do not overlap.

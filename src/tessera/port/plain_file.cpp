@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -57,6 +58,17 @@ const char* lock_name(RangeLock lock) {
 
 std::string range_text(int64_t begin, int64_t end) {
   return " bytes [" + std::to_string(begin) + ", " + std::to_string(end) + ")";
+}
+
+// Whether the file system is one of this machine alone.
+bool lies_here(int descriptor) {
+  struct statfs system {};
+  if (uninterrupted([&] { return ::fstatfs(descriptor, &system); }) == -1) return false;
+  constexpr uint32_t kLocal[] = {EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                 F2FS_SUPER_MAGIC,     TMPFS_MAGIC,     RAMFS_MAGIC,
+                                 OVERLAYFS_SUPER_MAGIC};
+  const auto magic = static_cast<uint32_t>(system.f_type);
+  return std::find(std::begin(kLocal), std::end(kLocal), magic) != std::end(kLocal);
 }
 
 }  // namespace
@@ -144,13 +156,21 @@ base::Result<PlainFile::Identity> PlainFile::identity() const {
 }
 
 bool PlainFile::is_local() const {
-  struct statfs system {};
-  if (uninterrupted([&] { return ::fstatfs(descriptor(), &system); }) == -1) return false;
-  constexpr uint32_t kLocal[] = {EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-                                 F2FS_SUPER_MAGIC,     TMPFS_MAGIC,     RAMFS_MAGIC,
-                                 OVERLAYFS_SUPER_MAGIC};
-  const auto magic = static_cast<uint32_t>(system.f_type);
-  return std::find(std::begin(kLocal), std::end(kLocal), magic) != std::end(kLocal);
+  Suits suits = mapping_suits_.load(std::memory_order_relaxed);
+  if (suits == Suits::kUnknown) {
+    suits = lies_here(descriptor()) ? Suits::kYes : Suits::kNo;
+    mapping_suits_.store(suits, std::memory_order_relaxed);
+  }
+  return suits == Suits::kYes;
+}
+
+bool PlainFile::is_cached(int64_t offset) const {
+  char byte = 0;
+  const iovec memory = {&byte, 1};
+  const ssize_t answer =
+      uninterrupted([&] { return ::preadv2(descriptor(), &memory, 1, offset, RWF_NOWAIT); });
+  // Systems that cannot read without waiting keep files in memory, or do not say.
+  return answer >= 0 || errno == EOPNOTSUPP;
 }
 
 // One run of memory does without the list of runs, which the kernel is quicker with.

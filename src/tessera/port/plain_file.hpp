@@ -64,8 +64,12 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<Identity> identity() const;
 
   // Whether the file lies on a file system of this machine (ext4, xfs, btrfs, tmpfs), where other
-  // machines do not write and a mapping is coherent. One system call.
+  // machines do not write and a mapping is coherent. One system call, the first time.
   [[nodiscard]] bool is_local() const;
+
+  // Whether the page at an offset is in memory already; an honest guess where the system does not
+  // tell. The file must be open for reading. One system call.
+  [[nodiscard]] bool is_cached(int64_t offset) const;
 
   // How lists are moved from now on; kAutomatic at first.
   void set_ring_use(RingUse use) { ring_use_ = use; }
@@ -86,6 +90,7 @@ class PlainFile final : public File {
   const Descriptor descriptor_;
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
+  mutable std::atomic<Suits> mapping_suits_ = Suits::kUnknown;
 };
 
 // What reserve() does on a file system that cannot reserve: writes zeros from the end of the file

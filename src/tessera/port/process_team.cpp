@@ -120,7 +120,8 @@ ProcessTeam::ProcessTeam(int rank, int size, Idle idle)
     : rank_(rank),
       size_(size),
       process_(::getpid()),
-      patience_{SharedBarrier::spin_ns_for(size), std::move(idle)} {}
+      awake_(SharedBarrier::patience_for(size, idle)),
+      asleep_{awake_.yields ? 0 : awake_.spin_ns, false, std::move(idle)} {}
 
 base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::found(int size, Idle idle) {
   TESSERA_ASSERT(1 <= size && size <= kRanksMax);
@@ -213,7 +214,8 @@ base::Result<uint64_t> ProcessTeam::meet(const Call& call, const Stream& mine, u
     const uint64_t bytes = std::min<uint64_t>(kLargeBytes, mine.total() - begin);
     mine.copy(begin, large_slot(round, rank_).first(bytes));
   }
-  if (header().barrier.wait(size_, patience_) == SharedBarrier::Outcome::kBroken) return broken();
+  const auto& patience = call.function == Function::kBarrier ? asleep_ : awake_;
+  if (header().barrier.wait(size_, patience) == SharedBarrier::Outcome::kBroken) return broken();
   TESSERA_TRY_VOID(check_calls(round, call));
   return round;
 }

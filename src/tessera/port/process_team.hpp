@@ -2,9 +2,9 @@
 //
 // The founder makes an anonymous memory file and tells its address to the others by whatever means
 // they have (MPI, at open); they open it through the founder's process. It has no name, so nothing
-// is left behind whoever dies (M3). A waiting rank spins for a few microseconds where there are as
-// many cores as ranks, then sleeps in the kernel; while it waits it calls `idle` about every
-// millisecond, so that a library that needs polling (MPI) makes progress meanwhile.
+// is left behind whoever dies (M3). A waiting rank looks for the others for some microseconds, then
+// sleeps in the kernel; while it waits it calls `idle` about every millisecond, so that a library
+// that needs polling (MPI) makes progress meanwhile.
 //
 // Every collective call is one stream of bytes from each rank, in chunks of one mailbox:
 //   (P1) A chunk costs one barrier. Ranks write their mailboxes of this round, meet, and read those
@@ -107,7 +107,10 @@ class ProcessTeam final : public Team {
   const int rank_;
   const int size_;
   const pid_t process_;
-  const SharedBarrier::Patience patience_;
+  // Ranks that tell each other something are expected at once. A barrier stands between pieces of
+  // work: whoever has finished leaves its core to the others, and is woken to be there in time.
+  const SharedBarrier::Patience awake_;
+  const SharedBarrier::Patience asleep_;
   MemoryFile file_;
   Mapping meeting_place_;  // header and mailboxes
   Mapping window_;         // what common_memory() gives

@@ -1,11 +1,13 @@
 #include "tessera/port/shared_barrier.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <climits>
+#include <utility>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/port/posix_clock.hpp"
@@ -19,6 +21,8 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<u
 constexpr int64_t kSleepNs = 1'000'000;
 // Longer than a rank on another core needs to come round, shorter than being woken costs twice.
 constexpr int64_t kSpinNs = 20'000;
+// Some turns of all ranks on a core; a rank that is in a long system call is not waited for so.
+constexpr int64_t kYieldNs = 50'000;
 // Looks at the memory between two looks at the clock.
 constexpr int kSpinLooks = 32;
 
@@ -32,23 +36,26 @@ void relax() {
 }
 
 template <typename Done>
-bool spin(int64_t nanoseconds, Done done) {
-  if (nanoseconds <= 0) return done();
+bool spin(const SharedBarrier::Patience& patience, Done done) {
+  if (patience.spin_ns <= 0) return done();
   const PosixClock clock;
-  const int64_t end = clock.now_ns() + nanoseconds;
+  const int64_t end = clock.now_ns() + patience.spin_ns;
   do {
     for (int i = 0; i < kSpinLooks; ++i) {
       if (done()) return true;
+      if (patience.yields) break;
       relax();
     }
+    if (patience.yields) ::sched_yield();
   } while (clock.now_ns() < end);
   return done();
 }
 
 }  // namespace
 
-int64_t SharedBarrier::spin_ns_for(int ranks) {
-  return ranks <= ::sysconf(_SC_NPROCESSORS_ONLN) ? kSpinNs : 0;
+SharedBarrier::Patience SharedBarrier::patience_for(int ranks, std::function<void()> idle) {
+  const bool crowded = ranks > ::sysconf(_SC_NPROCESSORS_ONLN);
+  return {crowded ? kYieldNs : kSpinNs, crowded, std::move(idle)};
 }
 
 SharedBarrier::Outcome SharedBarrier::wait(int ranks, const Patience& patience) {
@@ -63,8 +70,7 @@ SharedBarrier::Outcome SharedBarrier::wait(int ranks, const Patience& patience) 
     if (asleep_.load(std::memory_order_seq_cst) > 0) wake_all();
     return Outcome::kMet;
   }
-  if (spin(patience.spin_ns, [&] { return passed(generation) || broken() != 0; }) &&
-      passed(generation)) {
+  if (spin(patience, [&] { return passed(generation) || broken() != 0; }) && passed(generation)) {
     return Outcome::kMet;
   }
   while (!passed(generation)) {

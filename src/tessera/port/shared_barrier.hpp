@@ -1,8 +1,9 @@
 // SharedBarrier: where the processes of a team meet; lives in memory that they share.
 //
 // A rank counts itself in; the last one starts the next generation and wakes the others, all with
-// one system call. The others sleep in the kernel on the generation. Where every rank can have a
-// core they look at it for some microseconds first, which is less than going to sleep costs.
+// one system call. The others look at the generation for a while, which is less than going to sleep
+// costs, and then sleep on it in the kernel. Where there are more ranks than cores they offer their
+// core between two looks, so that those who are still to come can use it.
 //   (B1) wait() answers kMet only after all ranks have called it, and their writes before it are
 //        seen after it.
 //   (B2) After break_up() no call waits: those that not all ranks have made answer kBroken.
@@ -23,11 +24,12 @@ class SharedBarrier {
   // How a rank waits.
   struct Patience {
     int64_t spin_ns = 0;         // looks at the memory for so long before it sleeps
+    bool yields = false;         // offers its core between two looks
     std::function<void()> idle;  // called about every millisecond of sleep; may be empty
   };
 
   // Patience for so many ranks on this machine.
-  [[nodiscard]] static int64_t spin_ns_for(int ranks);
+  [[nodiscard]] static Patience patience_for(int ranks, std::function<void()> idle);
 
   [[nodiscard]] Outcome wait(int ranks, const Patience& patience);
 

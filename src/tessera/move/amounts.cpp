@@ -1,0 +1,31 @@
+#include "tessera/move/amounts.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace tessera::move {
+
+namespace {
+
+std::string format(const char* form, double number, const char* unit) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), form, number, unit);
+  return text.data();
+}
+
+}  // namespace
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1e3) return format("%.0f %s", bytes, "bytes");
+  if (bytes < 1e6) return format("%.1f %s", bytes / 1e3, "kB");
+  return bytes < 1e9 ? format("%.1f %s", bytes / 1e6, "MB") : format("%.1f %s", bytes / 1e9, "GB");
+}
+
+std::string time_text(double ns) {
+  if (ns < 1e6) return format("%.0f %s", ns / 1e3, "us");
+  return ns < 1e9 ? format("%.1f %s", ns / 1e6, "ms") : format("%.1f %s", ns / 1e9, "s");
+}
+
+std::string percent_text(double share) { return format("%.2g %s", 100 * share, "%"); }
+
+}  // namespace tessera::move
