@@ -156,8 +156,7 @@ struct Offer {
 std::vector<Offer> offers_for(const Move& move, const Costs& costs, const FileFacts& facts,
                               bool may_sieve) {
   const bool reads = move.direction == Direction::kRead;
-  const auto companions = std::min<int64_t>(facts.companions, usable_cores());
-  const double turns = reads ? 1 : static_cast<double>(companions);
+  const double turns = reads ? 1 : static_cast<double>(cores_for(facts.companions));
   const Prices prices(move, costs, facts);
   std::vector<Offer> offers;
   const auto offer = [&](Engine engine, double ns) {

@@ -22,9 +22,8 @@ constexpr int64_t kLongRunMin = int64_t{64} << 10;
 
 Result<Picture> exchange_summaries(const Move& move, Context& context, port::Exchange& exchange) {
   const PhaseTimer timer(context.phases.exchange_ns);
-  base::Bytes mine = encode_summary(summary_of(move, context));
-  if (exchange.rank() == 0) append_policy(mine, policy_of(move.direction, context));
-  TESSERA_TRY(const auto all, exchange.all_gather(std::move(mine)));
+  TESSERA_TRY(const auto all, exchange.all_gather(encode(summary_of(move, context),
+                                                         policy_of(move.direction, context))));
   return picture_of(all);
 }
 

@@ -20,8 +20,7 @@ Summary rank_of(Interval span, int64_t runs, int64_t bytes) {
 
 Picture picture_of(const std::vector<Summary>& ranks, const Policy& policy = {}) {
   std::vector<base::Bytes> messages;
-  for (const Summary& rank : ranks) messages.push_back(encode_summary(rank));
-  append_policy(messages[0], policy);
+  for (const Summary& rank : ranks) messages.push_back(encode(rank, policy));
   return move::picture_of(messages).value();
 }
 
@@ -56,18 +55,35 @@ TEST(CollectiveChoice, APictureAddsUpWhatTheRanksSay) {
   EXPECT_TRUE(picture_of({rank_of({0, 5}, 1, 5), rank_of({5, 7}, 1, 2)}).spans_disjoint);
 }
 
+// Whoever has nothing to do says nothing, also not what counts for all.
+TEST(CollectiveChoice, TheFirstRankWithSomethingToDoDecides) {
+  Policy first;
+  first.cores = 3;
+  Policy second;
+  second.cores = 5;
+  const base::Bytes nothing = encode(rank_of({0, 0}, 0, 0), second);
+  EXPECT_TRUE(nothing.empty());
+  const Picture picture = move::picture_of({nothing, encode(rank_of({0, 5}, 1, 5), first),
+                                            encode(rank_of({5, 9}, 1, 4), second)})
+                              .value();
+  EXPECT_EQ(picture.ranks.size(), 3U);
+  EXPECT_EQ(picture.bytes, 9);
+  EXPECT_EQ(picture.policy.cores, 3);
+  EXPECT_EQ(move::picture_of({nothing, nothing}).value().bytes, 0);
+}
+
 TEST(CollectiveChoice, SummariesThatNoRankGivesAreRefused) {
   const auto refused = [](const Summary& summary) {
-    std::vector<base::Bytes> messages = {encode_summary(summary)};
-    append_policy(messages[0], {});
-    return !move::picture_of(messages);
+    return !move::picture_of({encode(summary, {})});
   };
   EXPECT_FALSE(refused(rank_of({0, 5}, 1, 5)));
   EXPECT_TRUE(refused(rank_of({-1, 5}, 1, 5)));
   EXPECT_TRUE(refused(rank_of({5, 0}, 1, 5)));
   EXPECT_TRUE(refused(rank_of({0, 5}, 1, 6)));
   EXPECT_TRUE(refused(rank_of({0, 5}, 6, 5)));
-  EXPECT_FALSE(move::picture_of({encode_summary(rank_of({0, 5}, 1, 5))}));  // no policy
+  base::Bytes cut = encode(rank_of({0, 5}, 1, 5), {});
+  cut.pop_back();
+  EXPECT_FALSE(move::picture_of({cut}));
 }
 
 TEST(CollectiveChoice, HintsDecide) {

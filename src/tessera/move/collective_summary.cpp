@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "tessera/move/independent.hpp"
@@ -75,6 +76,27 @@ Result<Summary> read_summary(base::ByteReader& reader) {
   return summary;
 }
 
+void write_summary(base::ByteWriter& writer, const Summary& summary) {
+  writer.u8(summary.failed ? 1 : 0);
+  for (const int64_t number :
+       {summary.span.begin, summary.span.end, summary.bytes, summary.runs, summary.memory_runs}) {
+    writer.signed_varint(number);
+  }
+  write_price(writer, summary.alone);
+  write_price(writer, summary.gapless);
+  writer.sized_bytes(summary.pattern);
+}
+
+void write_policy(base::ByteWriter& writer, const Policy& policy) {
+  writer.bytes(std::as_bytes(std::span(&policy.costs, 1)));
+  for (const int64_t number :
+       {policy.cores, policy.cb_buffer_size, policy.cb_nodes, policy.cb_per_node}) {
+    writer.signed_varint(number);
+  }
+  writer.u8(static_cast<uint8_t>(policy.buffering));
+  writer.u8(static_cast<uint8_t>(policy.collective));
+}
+
 // Adds up what the ranks said.
 void add_up(Picture& picture) {
   std::vector<Interval> spans;
@@ -118,7 +140,7 @@ Summary summary_of(const Move& move, const Context& context) {
 Policy policy_of(Direction direction, const Context& context) {
   const Hints& hints = context.hints;
   return {.costs = context.costs,
-          .cores = usable_cores(),
+          .cores = cores_for(context.companions),
           .cb_buffer_size = hints.cb_buffer_size,
           .cb_nodes = hints.cb_nodes,
           .cb_per_node = hints.cb_per_node,
@@ -126,42 +148,28 @@ Policy policy_of(Direction direction, const Context& context) {
           .collective = hints.collective};
 }
 
-base::Bytes encode_summary(const Summary& summary) {
+base::Bytes encode(const Summary& summary, const Policy& policy) {
   base::Bytes bytes;
+  if (!summary.failed && summary.bytes == 0) return bytes;
   base::ByteWriter writer(bytes);
-  writer.u8(summary.failed ? 1 : 0);
-  for (const int64_t number :
-       {summary.span.begin, summary.span.end, summary.bytes, summary.runs, summary.memory_runs}) {
-    writer.signed_varint(number);
-  }
-  write_price(writer, summary.alone);
-  write_price(writer, summary.gapless);
-  writer.sized_bytes(summary.pattern);
+  write_summary(writer, summary);
+  write_policy(writer, policy);
   return bytes;
-}
-
-void append_policy(base::Bytes& message, const Policy& policy) {
-  base::ByteWriter writer(message);
-  writer.bytes(std::as_bytes(std::span(&policy.costs, 1)));
-  for (const int64_t number :
-       {policy.cores, policy.cb_buffer_size, policy.cb_nodes, policy.cb_per_node}) {
-    writer.signed_varint(number);
-  }
-  writer.u8(static_cast<uint8_t>(policy.buffering));
-  writer.u8(static_cast<uint8_t>(policy.collective));
 }
 
 Result<Picture> picture_of(const std::vector<base::Bytes>& messages) {
   Picture picture;
-  for (const base::Bytes& message : messages) {
-    base::ByteReader reader(message);
-    TESSERA_TRY(Summary summary, read_summary(reader));
-    if (picture.ranks.empty()) {
-      TESSERA_TRY(picture.policy, read_policy(reader));
-    }
+  picture.ranks.resize(messages.size());
+  std::optional<Policy> first;
+  for (size_t rank = 0; rank < messages.size(); ++rank) {
+    if (messages[rank].empty()) continue;
+    base::ByteReader reader(messages[rank]);
+    TESSERA_TRY(picture.ranks[rank], read_summary(reader));
+    TESSERA_TRY(const Policy policy, read_policy(reader));
     TESSERA_TRY_VOID(reader.expect_end());
-    picture.ranks.push_back(std::move(summary));
+    if (!first) first = policy;
   }
+  if (first) picture.policy = *first;
   add_up(picture);
   return picture;
 }

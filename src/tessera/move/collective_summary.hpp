@@ -2,7 +2,7 @@
 //
 // Each rank gives one small message; from all of them every rank draws the same picture, and only
 // this picture decides (C2). What could differ between ranks although it should not (hints, costs,
-// the number of cores) counts as rank 0 has it.
+// the number of cores) counts as the first rank with something to do has it.
 // Thread safety: pure functions on values.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Summary {
   base::Bytes pattern;  // encoded; empty where it is too long to be told to everybody
 };
 
-// What rank 0 decides for all.
+// What the first rank with a message decides for all.
 struct Policy {
   Costs costs;
   int64_t cores = 1;
@@ -56,11 +56,10 @@ struct Picture {
 [[nodiscard]] Summary summary_of(const Move& move, const Context& context);
 [[nodiscard]] Policy policy_of(Direction direction, const Context& context);
 
-// A rank's message, and what rank 0 appends to its own.
-[[nodiscard]] base::Bytes encode_summary(const Summary& summary);
-void append_policy(base::Bytes& message, const Policy& policy);
-// The picture that the messages of all ranks give. Fails with kIntegrity on bytes that no rank
-// writes.
+// A rank's message. Ranks with nothing to do send an empty one.
+[[nodiscard]] base::Bytes encode(const Summary& summary, const Policy& policy);
+// The picture that the messages of all ranks give, with the policy of the first one that is not
+// empty. Fails with kIntegrity on bytes that no rank writes.
 [[nodiscard]] base::Result<Picture> picture_of(const std::vector<base::Bytes>& messages);
 
 }  // namespace tessera::move

@@ -1,6 +1,6 @@
 #include "tessera/move/independent.hpp"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -51,14 +51,9 @@ std::optional<double> page_cost(const Move& move, const Context& context, int64_
 
 }  // namespace
 
-int64_t usable_cores() {
-  static const int64_t count = [] {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    if (::sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-    return std::max(1, CPU_COUNT(&cores));
-  }();
-  return count;
+int64_t cores_for(int processes) {
+  static const int64_t online = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  return std::min<int64_t>(processes, online);
 }
 
 FileFacts facts_of(const Move& move, const Context& context) {

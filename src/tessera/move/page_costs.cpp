@@ -49,7 +49,8 @@ int64_t thread_faults() {
 }
 
 // Loads tell by their time, with that of the mapping: there is one for each fault.
-std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part) {
+std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
+                                     const Costs& costs) {
   const int64_t begin_ns = thread_time_ns();
   int64_t bytes = 0;
   {
@@ -65,7 +66,7 @@ std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part)
     if (!touched) return std::nullopt;
   }
   const auto pages = static_cast<double>(std::max(bytes, kFaultBytes)) / kPageBytes;
-  return static_cast<double>(thread_time_ns() - begin_ns) / pages;
+  return std::max(costs.mapped_read_ns, static_cast<double>(thread_time_ns() - begin_ns) / pages);
 }
 
 // Stores tell by the number of their faults. Each is of the value that is there, whoever may be
@@ -92,7 +93,7 @@ std::optional<double> stored_page_ns(const port::PlainFile& file, Interval part,
 
 std::optional<double> probe_pages(const port::PlainFile& file, Interval part, Direction direction,
                                   const Costs& costs) {
-  return direction == Direction::kRead ? loaded_page_ns(file, part)
+  return direction == Direction::kRead ? loaded_page_ns(file, part, costs)
                                        : stored_page_ns(file, part, costs);
 }
 
