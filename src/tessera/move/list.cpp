@@ -75,13 +75,13 @@ bool ListTransfer::fill() {
 
 void ListTransfer::pack() {
   const PhaseTimer timer(context_.phases.copy_ns);
-  pattern::gather(staging_.get(), move_.base, move_.memory.clip(stream_));
+  pattern::gather(staging_.get(), move_.base, move_.memory, stream_, pattern::CopyMode::kCached);
 }
 
 void ListTransfer::unpack(int64_t bytes) {
   const PhaseTimer timer(context_.phases.copy_ns);
   const Interval moved = {stream_.begin, stream_.begin + bytes};
-  pattern::scatter(move_.base, staging_.get(), move_.memory.clip(moved));
+  pattern::scatter(move_.base, staging_.get(), move_.memory, moved, pattern::CopyMode::kCached);
 }
 
 Transfer ListTransfer::transfer_batch() {

@@ -34,9 +34,9 @@ class MappedTransfer {
   [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
   bool extend_file(const Island& window);
   bool move_window(const Island& window);
-  bool move_part(const Move& part, const port::FileMapping& mapping);
-  bool move_packed(const Move& part, const port::FileMapping& mapping);
-  bool copy(std::byte* stream, const Pattern& file, const port::FileMapping& mapping);
+  bool move_part(Interval part, const port::FileMapping& mapping);
+  bool move_packed(Interval part, const port::FileMapping& mapping);
+  bool copy(std::byte* stream, Interval part, const port::FileMapping& mapping);
 
   const Move& move_;
   port::PlainFile& file_;
@@ -62,36 +62,37 @@ bool MappedTransfer::extend_file(const Island& window) {
   return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
 }
 
-// Copies between a stream in memory and the mapping. Only this touches the mapping.
-bool MappedTransfer::copy(std::byte* stream, const Pattern& file,
-                          const port::FileMapping& mapping) {
-  const Pattern places = file.shifted({{-mapping.begin()}}).value();
-  return mapping.touch([this, stream, &places, &mapping] {
+// Copies part of the stream between memory, where it lies in one piece, and the mapping. Only this
+// touches the mapping.
+bool MappedTransfer::copy(std::byte* stream, Interval part, const port::FileMapping& mapping) {
+  const Pattern places = move_.file.shifted({{-mapping.begin()}}).value();
+  return mapping.touch([this, stream, part, &places, &mapping] {
     if (reads()) {
-      pattern::gather(stream, mapping.data(), places, mode_);
+      pattern::gather(stream, mapping.data(), places, part, mode_);
     } else {
-      pattern::scatter(mapping.data(), stream, places, mode_);
+      pattern::scatter(mapping.data(), stream, places, part, mode_);
     }
   });
 }
 
-bool MappedTransfer::move_packed(const Move& part, const port::FileMapping& mapping) {
+bool MappedTransfer::move_packed(Interval part, const port::FileMapping& mapping) {
   if (!staging_) {
     staging_ = std::make_unique_for_overwrite<std::byte[]>(
         base::exact_cast<size_t>(std::min(move_.size(), kStagingBytes)));
   }
-  for (int64_t at = 0; at < part.size(); at += kStagingBytes) {
-    const Move piece = part.clip({at, at + kStagingBytes});
-    if (!reads()) pattern::gather(staging_.get(), piece.base, piece.memory);
-    if (!copy(staging_.get(), piece.file, mapping)) return false;
-    if (reads()) pattern::scatter(piece.base, staging_.get(), piece.memory);
+  constexpr auto kCached = pattern::CopyMode::kCached;
+  for (int64_t at = part.begin; at < part.end; at += kStagingBytes) {
+    const Interval piece = {at, std::min(part.end, at + kStagingBytes)};
+    if (!reads()) pattern::gather(staging_.get(), move_.base, move_.memory, piece, kCached);
+    if (!copy(staging_.get(), piece, mapping)) return false;
+    if (reads()) pattern::scatter(move_.base, staging_.get(), move_.memory, piece, kCached);
   }
   return true;
 }
 
-bool MappedTransfer::move_part(const Move& part, const port::FileMapping& mapping) {
-  if (!part.memory_is_run()) return move_packed(part, mapping);
-  return copy(part.base + part.memory.at()[0], part.file, mapping);
+bool MappedTransfer::move_part(Interval part, const port::FileMapping& mapping) {
+  if (!move_.memory_is_run()) return move_packed(part, mapping);
+  return copy(move_.base + move_.memory.at()[0] + part.begin, part, mapping);
 }
 
 bool MappedTransfer::move_window(const Island& window) {
@@ -101,7 +102,7 @@ bool MappedTransfer::move_window(const Island& window) {
   const int64_t begin = window.file.begin - window.file.begin % kLargePageBytes;
   const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
   const auto mapping = port::FileMapping::map(file_, begin, end, access);
-  return mapping && move_part(move_.clip(window.stream), *mapping);
+  return mapping && move_part(window.stream, *mapping);
 }
 
 int64_t MappedTransfer::run() {

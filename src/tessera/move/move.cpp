@@ -18,6 +18,9 @@ constexpr int64_t kStagingBytes = int64_t{256} << 10;
 // which gives up after a few microseconds.
 constexpr int64_t kJoinWeightMax = 16;
 constexpr int64_t kJoinBytesMin = int64_t{16} << 10;
+// Patterns that are told in more words than this are irregular.
+constexpr int64_t kRegularWeightMax = 256;
+constexpr int64_t kLongRunBytes = 4096;
 constexpr pattern::Budget kJoinBudget = {.steps = 32, .max_runs = 0};
 
 // The file's pattern, seen from the buffer.
@@ -55,8 +58,8 @@ void Copy::staged() const {
   const auto packed = std::make_unique_for_overwrite<std::byte[]>(base::exact_cast<size_t>(piece));
   for (int64_t at = 0; at < size; at += piece) {
     const Interval stream = {at, std::min(at + piece, size)};
-    pattern::gather(packed.get(), from, from_pattern.clip(stream));
-    pattern::scatter(to, packed.get(), to_pattern.clip(stream));
+    pattern::gather(packed.get(), from, from_pattern, stream, pattern::CopyMode::kCached);
+    pattern::scatter(to, packed.get(), to_pattern, stream, pattern::CopyMode::kCached);
   }
 }
 
@@ -82,6 +85,9 @@ Move Move::clip(Interval stream) const {
 }
 
 pattern::CopyMode copy_mode(const Move& move, int companions) {
+  // Going around the caches does not pay for short runs of all lengths at places of all kinds.
+  const bool regular = move.file.shape().weight() <= kRegularWeightMax;
+  if (!regular && move.size() / move.file.runs() < kLongRunBytes) return pattern::CopyMode::kCached;
   const auto all = base::checked_mul(move.size(), companions);
   return pattern::mode_for(all.value_or(pattern::kMaxPosition));
 }

@@ -1,5 +1,8 @@
 #include "tessera/pattern/copy.hpp"
 
+#include <algorithm>
+
+#include "tessera/base/assert.hpp"
 #include "tessera/pattern/copy_kernels.hpp"
 #include "tessera/pattern/cursor.hpp"
 
@@ -38,29 +41,111 @@ void walk(const Shape<1>& shape, int64_t place, int64_t stream, const Mover& mov
   }
 }
 
+// Where a shape stands.
+struct Stand {
+  int64_t place;
+  int64_t stream;
+};
+
+template <typename Mover>
+void walk_part(const Shape<1>& shape, Stand at, Interval part, const Mover& move);
+
+// The runs of a list that lie in the part whole go to a kernel, those at its ends are cut.
+template <typename Mover>
+void walk_list(const Node<1>& node, Stand at, Interval part, const Mover& move) {
+  const RunList all = run_list(node);
+  const int64_t* const ends = all.prefix + 1;
+  const auto place_of = [&](int64_t offset) {
+    return std::upper_bound(ends, ends + all.count, offset - at.stream) - ends;
+  };
+  const auto item = [&](int64_t i, Interval cut) {
+    const Shape<1> run = {all.prefix[i + 1] - all.prefix[i], nullptr};
+    walk_part(run, {at.place + all.at[i], at.stream + all.prefix[i]}, cut, move);
+  };
+  int64_t first = place_of(part.begin);
+  const int64_t last = place_of(part.end - 1);
+  if (part.begin > at.stream + all.prefix[first]) item(first++, part);
+  const bool cut_last = first <= last && part.end < at.stream + all.prefix[last + 1];
+  const int64_t end = cut_last ? last : last + 1;
+  if (first < end) {
+    move.list(at.place, at.stream + all.prefix[first],
+              {all.at + first, all.prefix + first, end - first});
+  }
+  if (cut_last) item(last, part);
+}
+
+template <typename Mover>
+void walk_copies(const Node<1>& node, Stand at, Interval part, const Mover& move) {
+  const int64_t each = node.child.size;
+  const auto copy = [&](int64_t i) {
+    return Stand{at.place + i * node.stride[0], at.stream + i * each};
+  };
+  int64_t first = (part.begin - at.stream) / each;
+  const int64_t last = (part.end - 1 - at.stream) / each;
+  if (part.begin > copy(first).stream) {
+    walk_part(node.child, copy(first), part, move);
+    ++first;
+  }
+  const bool cut_last = first <= last && part.end < copy(last).stream + each;
+  const int64_t end = cut_last ? last : last + 1;
+  if (node.child.is_run() && first < end) {
+    move.runs(copy(first).place, copy(first).stream, {each, end - first, node.stride[0]});
+  } else {
+    for (int64_t i = first; i < end; ++i) walk(node.child, copy(i).place, copy(i).stream, move);
+  }
+  if (cut_last) walk_part(node.child, copy(last), part, move);
+}
+
+// The same for the bytes of a part of the stream, which the shape may reach beyond on both sides.
+template <typename Mover>
+void walk_part(const Shape<1>& shape, Stand at, Interval part, const Mover& move) {
+  const Interval mine = common(part, {at.stream, at.stream + shape.size});
+  if (mine.empty()) return;
+  if (mine.length() == shape.size) {
+    walk(shape, at.place, at.stream, move);
+  } else if (shape.is_run()) {
+    move.runs(at.place + mine.begin - at.stream, mine.begin, {mine.length(), 1, mine.length()});
+  } else if (shape.is_sequence() && shape.node->item.empty()) {
+    walk_list(*shape.node, at, mine, move);
+  } else if (shape.is_sequence()) {
+    const Node<1>& node = *shape.node;
+    const auto found =
+        std::upper_bound(node.begin.begin(), node.begin.end(), mine.begin - at.stream);
+    for (auto i = static_cast<size_t>(found - node.begin.begin()) - 1; i < node.at.size(); ++i) {
+      const Stand item = {at.place + node.at[i][0], at.stream + node.begin[i]};
+      if (item.stream >= mine.end) break;
+      walk_part(node.item_shape(i), item, mine, move);
+    }
+  } else {
+    walk_copies(*shape.node, at, mine, move);
+  }
+}
+
 struct Gather {
-  std::byte* out;
+  std::byte* out;  // of the stream's byte `begin`
+  int64_t begin;
   const std::byte* base;
   CopyMode mode;
 
   void runs(int64_t place, int64_t stream, StridedRuns runs) const {
-    gather_runs(out + stream, base + place, runs, mode);
+    gather_runs(out + (stream - begin), base + place, runs, mode);
   }
   void list(int64_t place, int64_t stream, const RunList& list) const {
-    gather_list(out + stream, base + place, list, mode);
+    gather_list(out + (stream - begin), base + place, list, mode);
   }
 };
 
 struct Scatter {
   std::byte* base;
-  const std::byte* in;
+  const std::byte* in;  // of the stream's byte `begin`
+  int64_t begin;
   CopyMode mode;
 
   void runs(int64_t place, int64_t stream, StridedRuns runs) const {
-    scatter_runs(base + place, in + stream, runs, mode);
+    scatter_runs(base + place, in + (stream - begin), runs, mode);
   }
   void list(int64_t place, int64_t stream, const RunList& list) const {
-    scatter_list(base + place, in + stream, list, mode);
+    scatter_list(base + place, in + (stream - begin), list, mode);
   }
 };
 
@@ -71,8 +156,14 @@ void gather(std::byte* out, const std::byte* base, const Pattern& pattern) {
 }
 
 void gather(std::byte* out, const std::byte* base, const Pattern& pattern, CopyMode mode) {
-  if (pattern.empty()) return;
-  walk(pattern.shape(), pattern.at()[0], 0, Gather{out, base, mode});
+  gather(out, base, pattern, {0, pattern.size()}, mode);
+}
+
+void gather(std::byte* out, const std::byte* base, const Pattern& pattern, Interval part,
+            CopyMode mode) {
+  if (part.empty()) return;
+  TESSERA_ASSERT(0 <= part.begin && part.end <= pattern.size());
+  walk_part(pattern.shape(), {pattern.at()[0], 0}, part, Gather{out, part.begin, base, mode});
   finish_copy(mode);
 }
 
@@ -81,8 +172,14 @@ void scatter(std::byte* base, const std::byte* in, const Pattern& pattern) {
 }
 
 void scatter(std::byte* base, const std::byte* in, const Pattern& pattern, CopyMode mode) {
-  if (pattern.empty()) return;
-  walk(pattern.shape(), pattern.at()[0], 0, Scatter{base, in, mode});
+  scatter(base, in, pattern, {0, pattern.size()}, mode);
+}
+
+void scatter(std::byte* base, const std::byte* in, const Pattern& pattern, Interval part,
+             CopyMode mode) {
+  if (part.empty()) return;
+  TESSERA_ASSERT(0 <= part.begin && part.end <= pattern.size());
+  walk_part(pattern.shape(), {pattern.at()[0], 0}, part, Scatter{base, in, part.begin, mode});
   finish_copy(mode);
 }
 

@@ -19,10 +19,17 @@ void gather(std::byte* out, const std::byte* base, const Pattern& pattern);
 // The same for whoever knows better than its size whether it fits into the caches.
 void gather(std::byte* out, const std::byte* base, const Pattern& pattern, CopyMode mode);
 
+// A part of the stream only: its first byte goes to out[0]. Requires that the part lies inside the
+// stream. Costs no more than the part, besides O(depth + log items); nothing is built as by clip().
+void gather(std::byte* out, const std::byte* base, const Pattern& pattern, Interval part,
+            CopyMode mode);
+
 // Copies in[0 .. pattern.size()) to the places of the pattern, in stream order: where a byte occurs
 // twice the later one stays. Bytes outside the pattern are not touched.
 void scatter(std::byte* base, const std::byte* in, const Pattern& pattern);
 void scatter(std::byte* base, const std::byte* in, const Pattern& pattern, CopyMode mode);
+void scatter(std::byte* base, const std::byte* in, const Pattern& pattern, Interval part,
+             CopyMode mode);
 
 // Copies from_base[pair[0]] to to_base[pair[1]] for every pair, in stream order. Requires that
 // source and destination do not overlap.

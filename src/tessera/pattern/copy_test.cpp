@@ -49,6 +49,30 @@ TEST(CopyModel, GatherAndScatterAgreeWithAByteLoop) {
   }
 }
 
+// A part of the stream, and nothing outside of it.
+TEST(CopyModel, PartsAgreeWithAByteLoop) {
+  Engine engine(model::seed());
+  for (int round = 0; round < model::rounds(8000); ++round) {
+    SCOPED_TRACE(model::seed_note(round));
+    const Pattern pattern = model::random_trace<1>(engine, static_cast<int>(round % 4));
+    Buffer memory(room_for(pattern.span()), engine);
+    const auto places = positions(pattern);
+    const int64_t begin = uniform(engine, 0, pattern.size());
+    const Interval part = {begin, uniform(engine, begin, pattern.size())};
+    const auto mode = round % 2 == 0 ? CopyMode::kCached : CopyMode::kStreaming;
+    const auto place_of = [&](size_t i) { return places[static_cast<size_t>(begin) + i][0]; };
+    std::vector<std::byte> stream(static_cast<size_t>(part.length()));
+    gather(stream.data(), memory.base(), pattern, part, mode);
+    for (size_t i = 0; i < stream.size(); ++i) ASSERT_EQ(stream[i], memory.at(place_of(i)));
+
+    for (std::byte& byte : stream) byte = static_cast<std::byte>(uniform(engine, 0, 255));
+    Buffer expected = memory;
+    for (size_t i = 0; i < stream.size(); ++i) expected.at(place_of(i)) = stream[i];
+    scatter(memory.base(), stream.data(), pattern, part, mode);
+    ASSERT_TRUE(memory == expected);
+  }
+}
+
 TEST(CopyModel, PairsAreCopiedInOrder) {
   Engine engine(model::seed());
   for (int round = 0; round < model::rounds(4000); ++round) {
