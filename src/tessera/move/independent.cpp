@@ -1,7 +1,5 @@
 #include "tessera/move/independent.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "tessera/port/plain_file.hpp"
@@ -50,11 +48,6 @@ std::optional<double> page_cost(const Move& move, const Context& context, int64_
 }
 
 }  // namespace
-
-int64_t cores_for(int processes) {
-  static const int64_t online = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
-  return std::min<int64_t>(processes, online);
-}
 
 FileFacts facts_of(const Move& move, const Context& context) {
   FileFacts facts;

@@ -44,10 +44,6 @@ struct Price {
 // What the choice depends on, as far as it does. A few system calls.
 [[nodiscard]] FileFacts facts_of(const Move& move, const Context& context);
 
-// The cores that so many processes of this node have, at most one each: a process that is bound to
-// one has companions on the others.
-[[nodiscard]] int64_t cores_for(int processes);
-
 // Executes the move and says in context.choice how. A write that reads first does so under an
 // exclusive lock of exactly the piece that it rewrites, piece by piece; where the file cannot be
 // read (opened for writing only) the list engine writes instead.

@@ -1,5 +1,7 @@
 #include "tessera/move/move.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -21,6 +23,8 @@ constexpr int64_t kJoinBytesMin = int64_t{16} << 10;
 // Patterns that are told in more words than this are irregular.
 constexpr int64_t kRegularWeightMax = 256;
 constexpr int64_t kLongRunBytes = 4096;
+// Shorter runs are collected before they are written around the caches.
+constexpr int64_t kCollectedRunBytes = 512;
 constexpr pattern::Budget kJoinBudget = {.steps = 32, .max_runs = 0};
 
 // The file's pattern, seen from the buffer.
@@ -84,10 +88,21 @@ Move Move::clip(Interval stream) const {
   return {direction, file.clip(stream), memory.clip(stream), base};
 }
 
+int64_t cores_for(int processes) {
+  static const int64_t online = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  return std::min<int64_t>(processes, online);
+}
+
 pattern::CopyMode copy_mode(const Move& move, int companions) {
-  // Going around the caches does not pay for short runs of all lengths at places of all kinds.
+  // Going around the caches does not pay for irregular short runs, nor for reading short runs while
+  // others use the same cores.
+  const int64_t run = move.size() / std::max<int64_t>(1, move.file.runs());
   const bool regular = move.file.shape().weight() <= kRegularWeightMax;
-  if (!regular && move.size() / move.file.runs() < kLongRunBytes) return pattern::CopyMode::kCached;
+  const bool crowded = companions > cores_for(companions);
+  if (!regular && run < kLongRunBytes) return pattern::CopyMode::kCached;
+  if (move.direction == Direction::kRead && crowded && run < kCollectedRunBytes) {
+    return pattern::CopyMode::kCached;
+  }
   const auto all = base::checked_mul(move.size(), companions);
   return pattern::mode_for(all.value_or(pattern::kMaxPosition));
 }

@@ -41,6 +41,10 @@ struct Move {
   [[nodiscard]] Move clip(Interval stream) const;
 };
 
+// The cores that so many processes of this node have, at most one each: a process that is bound to
+// one has companions on the others.
+[[nodiscard]] int64_t cores_for(int processes);
+
 // How the bytes of a move are best copied while as many companions, this process among them, move
 // as much: around the caches where all of it does not fit.
 [[nodiscard]] pattern::CopyMode copy_mode(const Move& move, int companions);
