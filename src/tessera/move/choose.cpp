@@ -15,8 +15,10 @@ constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kGroupGapMax = int64_t{256} << 10;
 // A fault of a reader brings so much of the file, where it is in memory.
 constexpr int64_t kFaultBytes = int64_t{64} << 10;
+// Files whose written pages cost less are kept in large pages.
+constexpr double kLargePageNsMax = 200;
 // A run of its own is not worth a mapping below this.
-constexpr int64_t kMappedRunMin = int64_t{1} << 20;
+constexpr int64_t kMappedRunMin = int64_t{4} << 20;
 
 // How the runs of a file lie, by what its first stripes show.
 struct Outlook {
@@ -91,11 +93,12 @@ class Prices {
       return common_ns + pages(kFaultBytes) * facts_.page_ns.value_or(costs_.mapped_read_ns);
     }
     const double groups = look_at(move_.file, kGroupGapMax).islands;
-    const double unknown_ns =
-        costs_.mapped_write_ns + costs_.mapped_faults * costs_.mapped_fault_ns;
-    const double page_ns =
-        facts_.page_ns.value_or(unknown_ns) + new_share() * costs_.mapped_new_page_ns;
-    return common_ns + groups * costs_.mapped_group_ns + pages(kPageBytes) * page_ns;
+    const double known_ns = facts_.page_ns.value_or(costs_.mapped_write_ns +
+                                                    costs_.mapped_faults * costs_.mapped_fault_ns);
+    const double page_ns = known_ns + new_share() * costs_.mapped_new_page_ns;
+    // A fault in a large page brings all of it.
+    const int64_t gap_max = known_ns < kLargePageNsMax ? kMappedGapMax : kPageBytes;
+    return common_ns + groups * costs_.mapped_group_ns + pages(gap_max) * page_ns;
   }
 
  private:

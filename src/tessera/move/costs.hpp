@@ -11,7 +11,7 @@ struct Costs {
   double request_ns = 700;           // one small transfer by itself
   double listed_ns = 400;            // one small read in a list
   double listed_write_ns = 2000;     // one small write in a list
-  double read_byte_ns = 0.10;        // a byte of a large read
+  double read_byte_ns = 0.08;        // a byte of a large read
   double write_byte_ns = 0.10;       // a byte of a large write
   double copy_byte_ns = 0.08;        // a byte copied in memory, in long runs
   double copy_run_ns = 0.7;          // a run copied in memory
