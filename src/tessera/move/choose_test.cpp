@@ -81,6 +81,51 @@ TEST(Choose, HintsOverrule) {
       Engine::kMapped);
 }
 
+// Writers by system calls take turns; a mapping that is cheap to fault lets them write at once.
+TEST(Choose, LongWritesOfManyAreMappedWherePagesAreCheap) {
+  const Pattern run = Pattern::run({{0}}, 64 << 20).value();
+  const auto engine = [&](const FileFacts& facts) {
+    return engine_for(Direction::kWrite, run, facts);
+  };
+  const FileFacts cheap = {.mappable = true, .page_ns = 60, .companions = 4};
+  EXPECT_EQ(engine(cheap), cores_for(4) > 1 ? Engine::kMapped : Engine::kDirect);
+  FileFacts other = cheap;
+  other.page_ns = 1200;
+  EXPECT_EQ(engine(other), Engine::kDirect);
+  other = cheap;
+  other.companions = 1;
+  EXPECT_EQ(engine(other), Engine::kDirect);
+  other = cheap;
+  other.cached = false;
+  EXPECT_EQ(engine(other), Engine::kDirect);
+  other = cheap;
+  other.size = 0;
+  EXPECT_EQ(engine(other), Engine::kDirect);
+  EXPECT_EQ(engine_for(Direction::kRead, run, cheap), Engine::kDirect);
+}
+
+// A page that has to come from the disk is read whole by a fault; where a run fills it, in vain.
+TEST(Choose, WhatIsNotInMemoryIsNotMappedInVain) {
+  const FileFacts cold = {.mappable = true, .cached = false};
+  EXPECT_EQ(engine_for(Direction::kRead, dense(), cold), Engine::kSieve);
+  EXPECT_EQ(engine_for(Direction::kWrite, dense(), cold), Engine::kMapped);
+  EXPECT_EQ(engine_for(Direction::kWrite, strided(8192, 16384, 1000), cold), Engine::kList);
+}
+
+TEST(Choose, PricesTellWhoTakesTurns) {
+  const Move move = move_of(Direction::kWrite, dense());
+  EXPECT_FALSE(price_independent(move, Costs(), kLocal, true).takes_turns);
+  const Price sieved = price_independent(move, Costs(), kRemote, true);
+  const Price listed = price_independent(move, Costs(), kRemote, false);
+  EXPECT_EQ(sieved.engine, Engine::kSieve);
+  EXPECT_EQ(listed.engine, Engine::kList);
+  EXPECT_TRUE(sieved.takes_turns && listed.takes_turns);
+  EXPECT_LT(sieved.ns, listed.ns);
+  EXPECT_FALSE(
+      price_independent(move_of(Direction::kRead, dense()), Costs(), kRemote, true).takes_turns);
+  EXPECT_EQ(price_independent(move_of(Direction::kWrite, Pattern()), Costs(), kRemote, true).ns, 0);
+}
+
 TEST(Choose, SaysWhy) {
   Costs costs;
   costs.listed_ns = costs.request_ns = 1000;

@@ -44,6 +44,12 @@ class PlainFileTest : public ::testing::Test {
   TestDirectory directory_;
 };
 
+TEST_F(PlainFileTest, WhatWasJustWrittenIsInMemory) {
+  const auto file = make("cached", std::string(10'000, 'x'));
+  EXPECT_TRUE(file->is_cached(0));
+  EXPECT_TRUE(file->is_cached(9'999));
+}
+
 TEST_F(PlainFileTest, ModesOpenAsTheySay) {
   EXPECT_EQ(errno_of(PlainFile::open(path("a"), kReadWrite)), ENOENT);
   make("a", "abc");
