@@ -17,8 +17,6 @@ constexpr int64_t kGroupGapMax = int64_t{256} << 10;
 constexpr int64_t kFaultBytes = int64_t{64} << 10;
 // Files whose written pages cost less are kept in large pages.
 constexpr double kLargePageNsMax = 200;
-// A run of its own is not worth a mapping below this.
-constexpr int64_t kMappedRunMin = int64_t{4} << 20;
 
 // How the runs of a file lie, by what its first stripes show.
 struct Outlook {

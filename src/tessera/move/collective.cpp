@@ -39,8 +39,8 @@ Transfer execute_without_gaps(const Move& move, Context& context) {
   hints.ds_write = Toggle::kDisable;
   if (hints.engine == EngineHint::kSieve) hints.engine = EngineHint::kAutomatic;
   Context own = {
-      context.file,       context.locks,     hints, context.costs, context.phases, {}, {},
-      context.companions, context.experience};
+      context.file, context.locks,      hints,         context.costs,     context.phases, {},
+      {},           context.companions, context.place, context.experience};
   Transfer transfer = execute_independent(move, own);
   context.phases = own.phases;
   context.choice = std::move(own.choice);
@@ -67,7 +67,9 @@ void note_way(const Move& move, Context& context, bool apart) {
 // Every rank executes its own move; then they agree.
 Transfer execute_separately(const Move& move, Context& context, port::Exchange& exchange,
                             const Picture& picture, const std::string& reason) {
-  note_way(move, context, true);
+  // Going ahead, a rank cannot know whether it may write gaps back; so that must not matter to it.
+  const Summary& mine = picture.ranks[static_cast<size_t>(exchange.rank())];
+  note_way(move, context, mine.gapless.ns <= mine.alone.ns);
   Transfer transfer = execute_own(move, context, !picture.spans_disjoint);
   if (!reason.empty()) context.choice.reason += "; collective: " + reason;
   transfer.status = agree(transfer.status, context, exchange);

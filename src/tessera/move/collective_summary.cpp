@@ -130,7 +130,9 @@ Summary summary_of(const Move& move, const Context& context) {
                      .gapless = {},
                      .pattern = {}};
   if (move.file.empty()) return summary;
-  const FileFacts facts = facts_of(move, context);
+  FileFacts facts = facts_of(move, context);
+  // A mapping is kept for the next move (kept_mapping.hpp), a window is not.
+  if (facts.page_ns) facts.page_ns = *facts.page_ns / 2;
   summary.alone = price_independent(move, context.costs, facts, true);
   summary.gapless = price_independent(move, context.costs, facts, false);
   if (move.file.shape().weight() <= kToldWeightMax) summary.pattern = pattern::encode(move.file);

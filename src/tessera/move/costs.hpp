@@ -20,9 +20,10 @@ struct Costs {
   double new_run_ns = 1600;          // a listed write behind the end of the file, besides
   double new_page_ns = 300;          // a page behind the end of the file that is written
   double map_ns = 5500;              // mapping a window of the file, first fault and return
+  double kept_page_ns = 5;           // a page of a mapping that was kept
   double mapped_read_ns = 55;        // a page of it that is read, before any was (PageCosts)
   double mapped_write_ns = 50;       // a page of it that is written, besides the faults
-  double mapped_fault_ns = 1100;     // a fault of a writer
+  double mapped_fault_ns = 1900;     // a fault of a writer
   double mapped_faults = 0.2;        // for each page that is written, before any was (PageCosts)
   double mapped_group_ns = 8000;     // written pages that lie together, far from others
   double mapped_new_page_ns = 2000;  // a page behind the end of the file that is written there

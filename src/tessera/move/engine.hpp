@@ -55,6 +55,7 @@ struct Context {
   base::Result<void> before = {};
   // Processes of this node that are likely to move as much at the same time, this one among them.
   int companions = 1;
+  int place = 0;  // of this one among them
   // Of this rank with the file; used and added to. May be null.
   Experience* experience = nullptr;
 };

@@ -1,7 +1,8 @@
 // Experience: what earlier moves of one open file have taught, for the choices to come.
 //
 // Each rank has its own, and nothing but speed depends on it.
-// Thread safety: `pages` from any thread; the habits belong to collective moves, one at a time.
+// Thread safety: `pages` and `mapping` from any thread; the habits belong to collective moves, one
+// at a time.
 #pragma once
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "tessera/move/kept_mapping.hpp"
 #include "tessera/move/page_costs.hpp"
 
 namespace tessera::move {
@@ -32,6 +34,7 @@ class Experience {
   }
 
   PageCosts pages;
+  KeptMapping mapping;
 
  private:
   static size_t index(Direction direction) { return direction == Direction::kRead ? 0 : 1; }

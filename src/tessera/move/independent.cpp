@@ -39,6 +39,10 @@ bool is_cached(const Pattern& moved, int64_t file_size, const port::PlainFile& f
 std::optional<double> page_cost(const Move& move, const Context& context, int64_t file_size,
                                 const port::PlainFile& file) {
   if (context.experience == nullptr) return std::nullopt;
+  const auto access =
+      move.direction == Direction::kRead ? port::Access::kRead : port::Access::kReadWrite;
+  if (context.experience->mapping.holds(move.file.span(), access))
+    return context.costs.kept_page_ns;
   const auto seen = context.experience->pages.seen(move.direction);
   const bool has_pages = move.size() >= kProbedMoveMin && move.file.span().end <= file_size;
   if (seen || !has_pages) return seen;
@@ -54,7 +58,8 @@ FileFacts facts_of(const Move& move, const Context& context) {
   facts.companions = context.companions;
   const bool by_hint = context.hints.engine != EngineHint::kAutomatic;
   if (move.file.empty() || (is_small(move, context.costs) && !by_hint)) return facts;
-  if (move.file.runs() <= 1 && move.direction == Direction::kRead) return facts;
+  const bool one_run = move.file.runs() <= 1;
+  if (one_run && (move.direction == Direction::kRead || move.size() < kMappedRunMin)) return facts;
   const auto* plain = dynamic_cast<const port::PlainFile*>(&context.file);
   facts.mappable = plain != nullptr && plain->is_local();
   if (!facts.mappable) return facts;

@@ -61,6 +61,8 @@ struct Price {
 // The widest gap that sieving moves together with the runs around it: beyond, a piece of its own
 // costs less.
 [[nodiscard]] int64_t sieved_gap_max(Direction direction, const Costs& costs);
+// A run of its own is not worth a mapping below this.
+inline constexpr int64_t kMappedRunMin = int64_t{4} << 20;
 // The widest gap inside one mapped window.
 inline constexpr int64_t kMappedGapMax = int64_t{1} << 20;
 

@@ -13,13 +13,17 @@ namespace tessera::move {
 namespace {
 
 // Mapped at a time: enough that setting up a mapping does not show.
-constexpr int64_t kWindowBytes = int64_t{32} << 20;
+constexpr int64_t kWindowBytes = int64_t{64} << 20;
 constexpr int64_t kStagingBytes = int64_t{256} << 10;
 // Space that is reserved for a byte to be written, at most.
 constexpr int64_t kReservedPerByte = 8;
 // Windows begin and end at multiples of it: the system keeps files in pages of up to this size, and
 // a fault in a window that holds the whole of a large page is the last one there.
 constexpr int64_t kLargePageBytes = int64_t{2} << 20;
+
+constexpr int64_t kLineBytes = 64;
+// Smaller parts are copied before companions could meet in them.
+constexpr int64_t kTurnedBytesMin = int64_t{64} << 10;
 
 // A mapped transfer under way, a window at a time. Each step answers whether it could be done.
 class MappedTransfer {
@@ -34,7 +38,9 @@ class MappedTransfer {
   [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
   bool extend_file(const Island& window);
   bool move_window(const Island& window);
+  KeptMapping::Mapping find_mapping(Interval part, port::Access access);
   bool move_part(Interval part, const port::FileMapping& mapping);
+  [[nodiscard]] int64_t first_of(Interval part) const;
   bool move_packed(Interval part, const port::FileMapping& mapping);
   bool copy(std::byte* stream, Interval part, const port::FileMapping& mapping);
 
@@ -92,7 +98,20 @@ bool MappedTransfer::move_packed(Interval part, const port::FileMapping& mapping
 
 bool MappedTransfer::move_part(Interval part, const port::FileMapping& mapping) {
   if (!move_.memory_is_run()) return move_packed(part, mapping);
-  return copy(move_.base + move_.memory.at()[0] + part.begin, part, mapping);
+  std::byte* const stream = move_.base + move_.memory.at()[0];
+  const int64_t turn = first_of(part);
+  return copy(stream + turn, {turn, part.end}, mapping) &&
+         copy(stream + part.begin, {part.begin, turn}, mapping);
+}
+
+// Where the copy begins. Cores that store short runs between each other's begin at different
+// places, as far apart as can be: one that follows another closely finds every line in the other's
+// cache.
+int64_t MappedTransfer::first_of(Interval part) const {
+  const bool short_runs = move_.size() / move_.file.runs() < kLineBytes;
+  if (reads() || !short_runs || part.length() < kTurnedBytesMin) return part.begin;
+  const int64_t cores = cores_for(context_.companions);
+  return part.begin + part.length() / cores * (context_.place % cores);
 }
 
 bool MappedTransfer::move_window(const Island& window) {
@@ -101,8 +120,19 @@ bool MappedTransfer::move_window(const Island& window) {
   const auto access = reads() ? port::Access::kRead : port::Access::kReadWrite;
   const int64_t begin = window.file.begin - window.file.begin % kLargePageBytes;
   const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
-  const auto mapping = port::FileMapping::map(file_, begin, end, access);
-  return mapping && move_part(window.stream, *mapping);
+  KeptMapping::Mapping mapping = find_mapping({begin, end}, access);
+  if (!mapping || !move_part(window.stream, *mapping)) return false;
+  if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));
+  return true;
+}
+
+// The one that an earlier move has left, or a new one; null if there is none to be had.
+KeptMapping::Mapping MappedTransfer::find_mapping(Interval part, port::Access access) {
+  if (context_.experience != nullptr) {
+    if (auto kept = context_.experience->mapping.take(part, access)) return kept;
+  }
+  auto made = port::FileMapping::map(file_, part.begin, part.end, access);
+  return made ? std::make_unique<port::FileMapping>(*std::move(made)) : nullptr;
 }
 
 int64_t MappedTransfer::run() {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <filesystem>
 
 #include "tessera/move/independent.hpp"
 #include "tessera/move/test_watched.hpp"
@@ -103,6 +105,45 @@ TEST(Mapped, TellsTheErrorOfTheSystem) {
   EXPECT_FALSE(done);
   EXPECT_EQ(done.bytes, 0);
   EXPECT_EQ(done.status.error().errno_value, EBADF);
+}
+
+// A mapping that was kept sees what happens to the file meanwhile, and every write is seen in the
+// time of its last change.
+TEST(Mapped, AKeptMappingFollowsTheFile) {
+  const port::TestDirectory directory;
+  const auto file =
+      plain_file(directory.path("kept"), {.read = true, .write = true, .create = true});
+  if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+  const Pattern columns = strided(3, 8, 64, 1000);
+  Contents memory(8000, std::byte{1});
+  Contents expected(static_cast<size_t>(columns.span().end), std::byte{0});
+  model::WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Experience experience;
+  const auto write = [&](std::byte value) {
+    std::fill(memory.begin(), memory.end(), value);
+    Context context = {*file, locks, hints, costs, {}, {}};
+    context.experience = &experience;
+    ASSERT_EQ(execute_mapped(write_of(columns, memory.data()), context).bytes, 8000);
+    for (size_t i = 0; i < 1000; ++i) std::fill_n(expected.begin() + 3 + 64 * i, 8, value);
+    ASSERT_TRUE(contents_of(*file) == expected);
+  };
+  write(std::byte{1});
+  EXPECT_TRUE(experience.mapping.holds(columns.span(), port::Access::kReadWrite));
+  const std::byte other[] = {std::byte{9}};
+  ASSERT_TRUE(file->write_at(20, other));
+  expected[20] = std::byte{9};
+  write(std::byte{2});
+  // Cut, and grown again: what was there is gone.
+  ASSERT_TRUE(file->truncate(0));
+  std::fill(expected.begin(), expected.end(), std::byte{0});
+  write(std::byte{3});
+  const auto changed = [&] { return std::filesystem::last_write_time(file->path()); };
+  std::filesystem::last_write_time(file->path(), changed() - std::chrono::hours(1));
+  const auto before = changed();
+  write(std::byte{4});
+  EXPECT_GT(changed(), before);
 }
 
 }  // namespace

@@ -200,8 +200,8 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
     return mine;
   }
   const Stopwatch watch;
-  move::Context context{*means.file, *means.locks, *means.hints,     means.costs,           {},
-                        {},          before,       means.companions, means.experience.get()};
+  move::Context context{*means.file, *means.locks,     *means.hints, means.costs,           {}, {},
+                        before,      means.companions, means.place,  means.experience.get()};
   port::Team* team = file.group->team();
   Transfer done =
       team != nullptr
@@ -295,6 +295,7 @@ Means means_of(OpenFile& file) {
   means.experience = file.experience;
   means.rank = file.group->rank();
   means.companions = file.group->node_size();
+  means.place = file.group->node_rank();
   means.atomic = file.atomic;
   if (Journal::get().on()) means.path = file.path;
   return means;
@@ -305,8 +306,8 @@ Transfer execute_alone(const Move& moved, const Means& means) {
   const Stopwatch watch;
   NoLocks none;
   lock::Locks& locks = means.atomic ? none : *means.locks;
-  move::Context context{*means.file, locks, *means.hints,     means.costs,           {},
-                        {},          {},    means.companions, means.experience.get()};
+  move::Context context{*means.file, locks, *means.hints,     means.costs, {},
+                        {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
                                : move::execute_independent(moved, context);
   if (Journal::get().on()) note(means, moved, false, done, context, watch);
@@ -343,7 +344,7 @@ int begin_access(OpenFile& file, const Access& asked, const Buffer& buffer, int 
                   .error);
   }
   const Done done = access_together(file, asked, buffer);
-  file.split = SplitAccess{buffer.address, kind, done.bytes, MPI_SUCCESS};
+  file.split = SplitAccess{kind, done.bytes, MPI_SUCCESS};
   if (!done.status) file.split->code = code_of(done.status.error());
   return MPI_SUCCESS;
 }

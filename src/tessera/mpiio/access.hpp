@@ -70,6 +70,7 @@ struct Means {
   std::string path;
   int rank = 0;
   int companions = 1;
+  int place = 0;  // among them
   bool atomic = false;
 };
 [[nodiscard]] Means means_of(OpenFile& file);

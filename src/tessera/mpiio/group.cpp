@@ -146,7 +146,7 @@ class SelfGroup final : public Group {
   port::Team* team() override { return &team_; }
   [[nodiscard]] std::span<const int> nodes() const override { return {&node_, 1}; }
   [[nodiscard]] int node_size() const override { return 1; }
-  [[nodiscard]] bool leads_node() const override { return true; }
+  [[nodiscard]] int node_rank() const override { return 0; }
   SharedPointer& shared_pointer() override { return pointer_; }
 
  private:
@@ -183,7 +183,7 @@ class CommGroup final : public Group {
   port::Team* team() override { return across_ ? nullptr : team_.get(); }
   [[nodiscard]] std::span<const int> nodes() const override { return map_.node; }
   [[nodiscard]] int node_size() const override { return team_->size(); }
-  [[nodiscard]] bool leads_node() const override { return team_->rank() == 0; }
+  [[nodiscard]] int node_rank() const override { return team_->rank(); }
   SharedPointer& shared_pointer() override { return *pointer_; }
   [[nodiscard]] port::Team& node_team() { return *team_; }
 

@@ -33,10 +33,11 @@ class Group {
   [[nodiscard]] virtual port::Team* team() = 0;
   // The node of each rank, from 0.
   [[nodiscard]] virtual std::span<const int> nodes() const = 0;
-  // How many of the ranks are on this one's node.
+  // How many of the ranks are on this one's node, and which of them it is.
   [[nodiscard]] virtual int node_size() const = 0;
+  [[nodiscard]] virtual int node_rank() const = 0;
   // Whether this rank is the first of its node: it does what has to be done once on every node.
-  [[nodiscard]] virtual bool leads_node() const = 0;
+  [[nodiscard]] bool leads_node() const { return node_rank() == 0; }
   // The pointer that all ranks share.
   [[nodiscard]] virtual SharedPointer& shared_pointer() = 0;
 

@@ -12,7 +12,6 @@
 
 #include <mpi.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,7 +60,6 @@ struct FileView {
 
 // A split collective operation between its begin and its end.
 struct SplitAccess {
-  const void* buffer = nullptr;
   int kind = 0;  // which pair of functions
   int64_t bytes = 0;
   int code = MPI_SUCCESS;
@@ -120,7 +118,6 @@ class OpenFile {
   bool atomic = false;
   ErrorHandler handler;
   std::optional<SplitAccess> split;
-  std::atomic<int64_t> jobs_pending{0};  // of the worker, on this file
 
  private:
   OpenFile() = default;

@@ -85,14 +85,20 @@ base::Result<FileMapping> FileMapping::map(const PlainFile& file, int64_t begin,
   void* pages = ::mmap(nullptr, length, protection, MAP_SHARED, file.descriptor(), begin - skipped);
   if (pages == MAP_FAILED) return base::fail_errno(errno, "map " + file.path());
   auto* first = static_cast<std::byte*>(pages);
-  return FileMapping(first, length, begin, first + skipped);
+  FileMapping mapping(first, length, first + skipped);
+  mapping.begin_ = begin;
+  mapping.end_ = end;
+  mapping.access_ = access;
+  return mapping;
 }
 
 FileMapping::FileMapping(FileMapping&& other) noexcept
     : pages_(std::exchange(other.pages_, nullptr)),
       length_(other.length_),
+      data_(other.data_),
       begin_(other.begin_),
-      data_(other.data_) {}
+      end_(other.end_),
+      access_(other.access_) {}
 
 FileMapping::~FileMapping() {
   if (pages_ != nullptr) ::munmap(pages_, length_);

@@ -34,6 +34,8 @@ class FileMapping {
   // Byte p of the file is at data()[p - begin()]. Not to be dereferenced outside of touch().
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] int64_t begin() const { return begin_; }
+  [[nodiscard]] int64_t end() const { return end_; }
+  [[nodiscard]] Access access() const { return access_; }
 
   // Calls `body`, which may load from and store to the mapping. False if one of its bytes could not
   // be provided: then the body was left where it stood, without unwinding, so it must hold nothing
@@ -41,13 +43,15 @@ class FileMapping {
   [[nodiscard]] bool touch(const std::function<void()>& body) const;
 
  private:
-  FileMapping(std::byte* pages, size_t length, int64_t begin, std::byte* data)
-      : pages_(pages), length_(length), begin_(begin), data_(data) {}
+  FileMapping(std::byte* pages, size_t length, std::byte* data)
+      : pages_(pages), length_(length), data_(data) {}
 
   std::byte* pages_;
   size_t length_;
-  int64_t begin_;
   std::byte* data_;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+  Access access_ = Access::kRead;
 };
 
 }  // namespace tessera::port

@@ -19,8 +19,9 @@ namespace {
 static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4);
 
 constexpr int64_t kSleepNs = 1'000'000;
-// Longer than a rank on another core needs to come round, shorter than being woken costs twice.
-constexpr int64_t kSpinNs = 20'000;
+// Longer than most ranks on other cores need for what they do before they come: waking costs more
+// than it saves. MPI itself would not sleep at all.
+constexpr int64_t kSpinNs = 200'000;
 // Some turns of all ranks on a core; a rank that is in a long system call is not waited for so.
 constexpr int64_t kYieldNs = 50'000;
 // Looks at the memory between two looks at the clock.
