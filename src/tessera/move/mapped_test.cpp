@@ -126,7 +126,7 @@ TEST(Mapped, AKeptMappingFollowsTheFile) {
     Context context = {*file, locks, hints, costs, {}, {}};
     context.experience = &experience;
     ASSERT_EQ(execute_mapped(write_of(columns, memory.data()), context).bytes, 8000);
-    for (size_t i = 0; i < 1000; ++i) std::fill_n(expected.begin() + 3 + 64 * i, 8, value);
+    for (int i = 0; i < 1000; ++i) std::fill_n(expected.begin() + 3 + 64 * i, 8, value);
     ASSERT_TRUE(contents_of(*file) == expected);
   };
   write(std::byte{1});
