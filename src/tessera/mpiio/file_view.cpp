@@ -68,9 +68,7 @@ base::Result<FileView> make_view(const ViewArguments& given, bool only_read) {
   view.dense = false;
   if (view.empty) return view;
   TESSERA_TRY_VOID(place_bytes(view, filetype->layout, only_read));
-  const pattern::Datatype& tile = filetype->layout;
-  view.dense = view.representation == Representation::kNative && tile.bytes.runs() == 1 &&
-               tile.bytes.at()[0] == 0 && tile.extent == tile.size();
+  view.dense = view.representation == Representation::kNative && is_dense(filetype->layout);
   return view;
 }
 

@@ -127,12 +127,6 @@ Result<Datatype> with_bounds_of(MPI_Datatype type, Datatype layout) {
   return pattern::resized(layout, lower_bound, extent);
 }
 
-// Whether copies of it in a row are one run, from the first byte on.
-bool is_dense(const Datatype& layout) {
-  return layout.bytes.runs() == 1 && layout.bytes.at()[0] == 0 && layout.lower_bound == 0 &&
-         layout.extent == layout.size();
-}
-
 Result<Type> build_named(MPI_Datatype type, Representation representation) {
   TESSERA_TRY(const std::vector<NamedMember> members, named_members(type));
   std::vector<pattern::Member> blocks;
@@ -201,6 +195,11 @@ Result<TypePtr> known_or_built(MPI_Datatype type, Representation representation,
 Result<TypePtr> convert(MPI_Datatype type, Representation representation) {
   if (type == MPI_DATATYPE_NULL) return fail(Code::kInvalid, "the datatype is MPI_DATATYPE_NULL");
   return known_or_built(type, representation, 0);
+}
+
+bool is_dense(const Datatype& layout) {
+  return layout.bytes.runs() == 1 && layout.bytes.at()[0] == 0 && layout.lower_bound == 0 &&
+         layout.extent == layout.size();
 }
 
 int64_t dense_size(MPI_Datatype type) {

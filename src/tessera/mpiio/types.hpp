@@ -37,6 +37,9 @@ struct Type {
 [[nodiscard]] base::Result<std::shared_ptr<const Type>> convert(
     MPI_Datatype type, Representation representation = Representation::kNative);
 
+// Whether copies of a type in a row are one run, from the first byte on.
+[[nodiscard]] bool is_dense(const pattern::Datatype& layout);
+
 // The size of a predefined type whose copies in memory are one run; 0 for all other types, and for
 // those that were never converted. A few nanoseconds.
 [[nodiscard]] int64_t dense_size(MPI_Datatype type);
