@@ -134,7 +134,8 @@ Summary summary_of(const Move& move, const Context& context) {
   // A mapping is kept for the next move (kept_mapping.hpp), a window is not.
   if (facts.page_ns) facts.page_ns = *facts.page_ns / 2;
   summary.alone = price_independent(move, context.costs, facts, true);
-  summary.gapless = price_independent(move, context.costs, facts, false);
+  const bool rewrites = move.direction == Direction::kWrite && !facts.mappable;
+  summary.gapless = rewrites ? price_independent(move, context.costs, facts, false) : summary.alone;
   if (move.file.shape().weight() <= kToldWeightMax) summary.pattern = pattern::encode(move.file);
   return summary;
 }

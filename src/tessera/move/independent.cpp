@@ -60,12 +60,12 @@ FileFacts facts_of(const Move& move, const Context& context) {
   if (move.file.empty() || (is_small(move, context.costs) && !by_hint)) return facts;
   const bool one_run = move.file.runs() <= 1;
   if (one_run && (move.direction == Direction::kRead || move.size() < kMappedRunMin)) return facts;
-  const auto* plain = dynamic_cast<const port::PlainFile*>(&context.file);
-  facts.mappable = plain != nullptr && plain->is_local();
+  facts.mappable = can_map(context.file);
   if (!facts.mappable) return facts;
+  const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
-  facts.cached = is_cached(move.file, facts.size, *plain);
-  if (facts.cached) facts.page_ns = page_cost(move, context, facts.size, *plain);
+  facts.cached = is_cached(move.file, facts.size, plain);
+  if (facts.cached) facts.page_ns = page_cost(move, context, facts.size, plain);
   return facts;
 }
 
