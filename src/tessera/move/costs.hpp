@@ -6,7 +6,7 @@
 namespace tessera::move {
 
 // Costs of the file system at hand, in nanoseconds; a cost model's only numbers. The defaults were
-// measured on a local file system with a warm cache (docs/decisions/0008-engines-and-costs.md).
+// measured on a local file system with a warm cache (0008 and 0011 in docs/decisions).
 struct Costs {
   double request_ns = 700;           // one small transfer by itself
   double listed_ns = 400;            // one small read in a list
