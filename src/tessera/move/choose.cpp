@@ -91,8 +91,7 @@ class Prices {
       return common_ns + pages(kFaultBytes) * facts_.page_ns.value_or(costs_.mapped_read_ns);
     }
     const double groups = look_at(move_.file, kGroupGapMax).islands;
-    const double known_ns = facts_.page_ns.value_or(costs_.mapped_write_ns +
-                                                    costs_.mapped_faults * costs_.mapped_fault_ns);
+    const double known_ns = facts_.page_ns.value_or(costs_.unknown_page_ns());
     const double page_ns = known_ns + new_share() * costs_.mapped_new_page_ns;
     // A fault in a large page brings all of it.
     const int64_t gap_max = known_ns < kLargePageNsMax ? kMappedGapMax : kPageBytes;

@@ -28,6 +28,11 @@ struct Costs {
   double mapped_group_ns = 8000;     // written pages that lie together, far from others
   double mapped_new_page_ns = 2000;  // a page behind the end of the file that is written there
   double rendezvous_ns = 40000;  // a barrier among the ranks of a node, for each rank over one core
+
+  // A written page of a file of which nothing is known yet.
+  [[nodiscard]] double unknown_page_ns() const {
+    return mapped_write_ns + mapped_faults * mapped_fault_ns;
+  }
 };
 
 }  // namespace tessera::move

@@ -5,7 +5,7 @@
 //   (K1) A mapping is used by one move at a time: it is taken out, and put back afterwards.
 //   (K2) One is kept for each open file, of one window's size; it goes when the file is closed.
 // Stores that fault no more do not change the time of the file's last change; whoever stores to a
-// kept mapping writes a byte by a system call as well.
+// kept mapping also reserves space or writes a byte by a system call, which does.
 // Thread safety: all functions from any thread.
 #pragma once
 

@@ -47,7 +47,7 @@ GapWay choose_gap_way(const Window& window, const CoverageMap& map, const Contex
   if (!mappable && context.hints.ds_write == Toggle::kDisable) return GapWay::kList;
   const Costs& costs = context.costs;
   const auto length = static_cast<double>(window.file.length());
-  const double mapped_ns = costs.map_ns + length / kPageBytes * costs.mapped_write_ns;
+  const double mapped_ns = costs.map_ns + length / kPageBytes * costs.unknown_page_ns();
   const double merged_ns =
       costs.lock_ns + 2 * costs.request_ns + length * (costs.read_byte_ns + costs.write_byte_ns);
   const double other_ns = (mappable ? mapped_ns : merged_ns) + length * costs.copy_byte_ns;
