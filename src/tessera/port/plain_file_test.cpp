@@ -48,7 +48,7 @@ TEST_F(PlainFileTest, WhatWasJustWrittenIsInMemory) {
   const auto file = make("cached", std::string(10'000, 'x'));
   EXPECT_TRUE(file->is_cached(0));
   EXPECT_TRUE(file->is_cached(9'999));
-  const auto unreadable = PlainFile::open(path("cached"), {.write = true}).value();
+  const auto unreadable = PlainFile::open(path("cached"), {.read = false, .write = true}).value();
   EXPECT_FALSE(unreadable->is_cached(0)) << "who may not read is told nothing";
 }
 
