@@ -84,9 +84,29 @@ class Prices {
     return outlook.islands * piece_ns + (bytes_ + outlook.gap_bytes) * byte_ns + copy();
   }
 
+  // Through a mapping, less what those who moved the same before would have saved by it: that much
+  // has been spent on not having one.
   [[nodiscard]] double mapped() const {
+    if (facts_.kept) return kept();
+    if (facts_.missed_ns == 0 || !is_kept_whole()) return newly_mapped();
+    return std::max(kept(), newly_mapped() - facts_.missed_ns);
+  }
+
+  // Through a mapping that is there already.
+  [[nodiscard]] double kept() const {
+    return 2 * costs_.request_ns + mapped_copy() + pages(kPageBytes) * costs_.kept_page_ns;
+  }
+
+  // Whether one window holds all of it, to be found there the next time.
+  [[nodiscard]] bool is_kept_whole() const {
+    return move_.file.span().length() <= kMappedWindowBytes &&
+           look_at(move_.file, kMappedGapMax).islands <= 1;
+  }
+
+ private:
+  [[nodiscard]] double newly_mapped() const {
     const double windows = look_at(move_.file, kMappedGapMax).islands;
-    const double common_ns = windows * costs_.map_ns + copy();
+    const double common_ns = windows * costs_.map_ns + mapped_copy();
     if (reads_) {
       return common_ns + pages(kFaultBytes) * facts_.page_ns.value_or(costs_.mapped_read_ns);
     }
@@ -98,16 +118,21 @@ class Prices {
     return common_ns + groups * costs_.mapped_group_ns + pages(gap_max) * page_ns;
   }
 
- private:
   [[nodiscard]] double byte_share() const { return in_cache_ ? costs_.cached_share : 1; }
 
   [[nodiscard]] double moved_byte() const {
     return (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) * byte_share();
   }
 
-  [[nodiscard]] double copy() const {
-    return bytes_ * costs_.copy_byte_ns * byte_share() +
-           (runs_ + static_cast<double>(move_.memory.runs())) * costs_.copy_run_ns;
+  [[nodiscard]] double copied_runs() const {
+    return (runs_ + static_cast<double>(move_.memory.runs())) * costs_.copy_run_ns;
+  }
+  [[nodiscard]] double copied_bytes() const {
+    return bytes_ * costs_.copy_byte_ns * byte_share();
+  }
+  [[nodiscard]] double copy() const { return copied_bytes() + copied_runs(); }
+  [[nodiscard]] double mapped_copy() const {
+    return copied_bytes() * costs_.mapped_byte_share + copied_runs();
   }
 
   // Pages with wanted bytes, and those in gaps of less than `gap_max`, which come with them.
@@ -140,10 +165,12 @@ bool may_map(const Move& move, const FileFacts& facts) {
   return facts.mappable && (facts.cached || (!reads && !fills_pages));
 }
 
-// Whether a run of its own may be quicker through a mapping: long ones, where writers by system
-// calls would take turns.
+// Whether a run of its own may be quicker through a mapping: one that was moved before, or a long
+// one; of those that are written, where others would have to wait for their turn.
 bool worth_mapping(const Move& move, const FileFacts& facts) {
-  return may_map(move, facts) && facts.companions > 1 && move.size() >= kMappedRunMin;
+  const bool came_back = facts.kept || facts.missed_ns > 0;
+  const bool gains = move.direction == Direction::kRead || facts.companions > 1;
+  return may_map(move, facts) && (came_back || (gains && move.size() >= kMappedRunMin));
 }
 
 struct Offer {
@@ -153,11 +180,10 @@ struct Offer {
 };
 
 // All that is offered, the cheapest first.
-std::vector<Offer> offers_for(const Move& move, const Costs& costs, const FileFacts& facts,
+std::vector<Offer> offers_for(const Move& move, const Prices& prices, const FileFacts& facts,
                               bool may_sieve) {
   const bool reads = move.direction == Direction::kRead;
   const double turns = reads ? 1 : static_cast<double>(cores_for(facts.companions));
-  const Prices prices(move, costs, facts);
   std::vector<Offer> offers;
   const auto offer = [&](Engine engine, double ns) {
     offers.push_back({engine, ns, engine == Engine::kMapped ? ns : ns * turns});
@@ -165,8 +191,7 @@ std::vector<Offer> offers_for(const Move& move, const Costs& costs, const FileFa
   const bool one_run = move.file.runs() <= 1;
   offer(one_run ? Engine::kDirect : Engine::kList, one_run ? prices.direct() : prices.list());
   if (may_sieve && !one_run) offer(Engine::kSieve, prices.sieve());
-  const bool maps = one_run ? !reads && worth_mapping(move, facts) : may_map(move, facts);
-  if (maps) offer(Engine::kMapped, prices.mapped());
+  if (one_run ? worth_mapping(move, facts) : may_map(move, facts)) offer(Engine::kMapped, prices.mapped());
   std::sort(offers.begin(), offers.end(),
             [](const Offer& a, const Offer& b) { return a.together_ns < b.together_ns; });
   return offers;
@@ -181,14 +206,21 @@ std::string shape_text(const Pattern& file) {
          percent_text(size / span) + " of " + bytes_text(span);
 }
 
+// What an offer costs beyond a mapping that were there, if there can be one.
+double missed_ns(const Offer& taken, const Prices& prices) {
+  if (taken.engine == Engine::kMapped || !prices.is_kept_whole()) return 0;
+  return std::max(0.0, taken.together_ns - prices.kept());
+}
+
 // Takes the cheapest and names the next best beside it.
-Choice cheapest(const Pattern& file, const std::vector<Offer>& offers) {
-  std::string reason = shape_text(file) + ": " + time_text(offers[0].together_ns);
+Choice cheapest(const Pattern& file, const std::vector<Offer>& offers, const Prices& prices) {
+  std::string reason = "one run";
+  if (file.runs() > 1) reason = shape_text(file) + ": " + time_text(offers[0].together_ns);
   if (offers.size() > 1) {
     reason +=
         " against " + time_text(offers[1].together_ns) + " by " + engine_name(offers[1].engine);
   }
-  return {offers[0].engine, reason};
+  return {offers[0].engine, reason, missed_ns(offers[0], prices)};
 }
 
 }  // namespace
@@ -197,19 +229,22 @@ Choice choose_independent(const Move& move, const Hints& hints, const Costs& cos
                           const FileFacts& facts) {
   const bool reads = move.direction == Direction::kRead;
   const bool one_run = move.file.runs() <= 1;
-  if (one_run && (reads || !worth_mapping(move, facts))) return {Engine::kDirect, "one run"};
+  const bool by_hint = hints.engine != EngineHint::kAutomatic;
+  if (move.file.empty()) return {Engine::kDirect, "no bytes"};
   if (hints.engine == EngineHint::kMapped && facts.mappable) {
     return {Engine::kMapped, "tessera_engine=mapped"};
   }
-  if (hints.engine != EngineHint::kAutomatic && one_run) return {Engine::kDirect, "one run"};
+  if (by_hint && one_run) return {Engine::kDirect, "one run"};
   if (hints.engine == EngineHint::kList) return {Engine::kList, "tessera_engine=list"};
   if (hints.engine == EngineHint::kSieve) return {Engine::kSieve, "tessera_engine=sieve"};
   const Toggle sieving = reads ? hints.ds_read : hints.ds_write;
   if (sieving == Toggle::kEnable && !one_run) {
     return {Engine::kSieve, reads ? "romio_ds_read=enable" : "romio_ds_write=enable"};
   }
+  if (facts.kept && facts.cached) return {Engine::kMapped, "mapped before"};
   const bool may_sieve = sieving != Toggle::kDisable && (reads || !facts.mappable);
-  return cheapest(move.file, offers_for(move, costs, facts, may_sieve));
+  const Prices prices(move, costs, facts);
+  return cheapest(move.file, offers_for(move, prices, facts, may_sieve), prices);
 }
 
 Price price_independent(const Move& move, const Costs& costs, const FileFacts& facts,
@@ -217,7 +252,7 @@ Price price_independent(const Move& move, const Costs& costs, const FileFacts& f
   if (move.file.empty()) return {};
   const bool reads = move.direction == Direction::kRead;
   const bool may_sieve = reads || (rewrites_gaps && !facts.mappable);
-  const Offer best = offers_for(move, costs, facts, may_sieve).front();
+  const Offer best = offers_for(move, Prices(move, costs, facts), facts, may_sieve).front();
   return {best.engine, best.ns, !reads && best.engine != Engine::kMapped};
 }
 

@@ -21,6 +21,7 @@ struct Costs {
   double new_page_ns = 300;          // a page behind the end of the file that is written
   double map_ns = 5500;              // mapping a window of the file, first fault and return
   double kept_page_ns = 5;           // a page of a mapping that was kept
+  double mapped_byte_share = 0.75;   // what is left of the cost of a byte in a mapping
   double mapped_read_ns = 55;        // a page of it that is read, before any was (PageCosts)
   double mapped_write_ns = 50;       // a page of it that is written, besides the faults
   double mapped_fault_ns = 1900;     // a fault of a writer

@@ -32,6 +32,7 @@ enum class Engine { kDirect, kList, kSieve, kMapped, kWindow, kTwoPhase };
 struct Choice {
   Engine engine = Engine::kDirect;
   std::string reason;
+  double missed_ns = 0;  // what a mapping would have saved, had one been kept
 };
 
 // Where the time of an operation went; for reports.

@@ -24,10 +24,11 @@ bool is_small(const Move& move, const Costs& costs) {
 }
 
 // Looks at some places from the first byte to the last.
-bool is_cached(const Pattern& moved, int64_t file_size, const port::PlainFile& file) {
+bool is_cached(const Pattern& moved, int64_t file_size, const port::PlainFile& file,
+               int64_t probes_max) {
   const int64_t end = std::min(moved.span().end, file_size);
   const int64_t begin = moved.span().begin;
-  const int64_t probes = std::clamp((end - begin) / kProbeDistance, int64_t{1}, kProbesMax);
+  const int64_t probes = std::clamp((end - begin) / kProbeDistance, int64_t{1}, probes_max);
   for (int64_t i = 0; i < probes; ++i) {
     const int64_t at = begin + (end - begin) / probes * i;
     if (at < end && !file.is_cached(at)) return false;
@@ -35,17 +36,14 @@ bool is_cached(const Pattern& moved, int64_t file_size, const port::PlainFile& f
   return true;
 }
 
-// What pages cost in this file; found out once, where the move has some to try.
-std::optional<double> page_cost(const Move& move, const Context& context, int64_t file_size,
+// What pages cost in this file; found out once, where the move has some to try. Those who come back
+// do without: they may spend as much as they have missed.
+std::optional<double> page_cost(const Move& move, const Context& context, const FileFacts& facts,
                                 const port::PlainFile& file) {
   if (context.experience == nullptr) return std::nullopt;
-  const auto access =
-      move.direction == Direction::kRead ? port::Access::kRead : port::Access::kReadWrite;
-  if (context.experience->mapping.holds(move.file.span(), access))
-    return context.costs.kept_page_ns;
   const auto seen = context.experience->pages.seen(move.direction);
-  const bool has_pages = move.size() >= kProbedMoveMin && move.file.span().end <= file_size;
-  if (seen || !has_pages) return seen;
+  const bool has_pages = move.size() >= kProbedMoveMin && move.file.span().end <= facts.size;
+  if (seen || !has_pages || facts.missed_ns > 0) return seen;
   const auto probed = probe_pages(file, move.file.span(), move.direction, context.costs);
   if (probed) context.experience->pages.learn(move.direction, *probed);
   return probed;
@@ -58,19 +56,28 @@ FileFacts facts_of(const Move& move, const Context& context) {
   facts.companions = context.companions;
   const bool by_hint = context.hints.engine != EngineHint::kAutomatic;
   if (move.file.empty() || (is_small(move, context.costs) && !by_hint)) return facts;
-  const bool one_run = move.file.runs() <= 1;
-  if (one_run && (move.direction == Direction::kRead || move.size() < kMappedRunMin)) return facts;
+  const Interval span = move.file.span();
+  KeptMapping* kept = context.experience != nullptr ? &context.experience->mapping : nullptr;
+  if (kept != nullptr) facts.missed_ns = kept->missed_ns(span, move.direction);
+  const bool holds = kept != nullptr && kept->holds(span, move.direction);
+  const bool short_run = move.file.runs() <= 1 && move.size() < kMappedRunMin;
+  if (short_run && !holds && facts.missed_ns == 0) return facts;
   facts.mappable = can_map(context.file);
   if (!facts.mappable) return facts;
   const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
-  facts.cached = is_cached(move.file, facts.size, plain);
-  if (facts.cached) facts.page_ns = page_cost(move, context, facts.size, plain);
+  facts.kept = holds && span.end <= facts.size;
+  facts.cached = is_cached(move.file, facts.size, plain, facts.kept ? 1 : kProbesMax);
+  if (facts.cached && !facts.kept) facts.page_ns = page_cost(move, context, facts, plain);
   return facts;
 }
 
 Transfer execute_independent(const Move& move, Context& context) {
   context.choice = choose_independent(move, context.hints, context.costs, facts_of(move, context));
+  if (context.choice.missed_ns > 0 && context.experience != nullptr) {
+    context.experience->mapping.note_missed(move.file.span(), move.direction,
+                                            context.choice.missed_ns);
+  }
   switch (context.choice.engine) {
     case Engine::kDirect:
       return execute_direct(move, context);

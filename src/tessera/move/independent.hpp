@@ -17,6 +17,8 @@ struct FileFacts {
   bool cached = true;                    // its pages are in memory, as far as was looked
   int64_t size = pattern::kMaxPosition;  // writes behind it make new pages
   std::optional<double> page_ns = {};    // what pages of a mapping were seen to cost
+  bool kept = false;                     // a mapping of all of it is there
+  double missed_ns = 0;                  // what one would have saved the last times
   int companions = 1;                    // processes that move as much at the same time
 };
 
@@ -63,6 +65,8 @@ struct Price {
 [[nodiscard]] int64_t sieved_gap_max(Direction direction, const Costs& costs);
 // A run of its own is not worth a mapping below this.
 inline constexpr int64_t kMappedRunMin = int64_t{4} << 20;
+// Mapped at a time: enough that setting up a mapping does not show.
+inline constexpr int64_t kMappedWindowBytes = int64_t{64} << 20;
 // The widest gap inside one mapped window.
 inline constexpr int64_t kMappedGapMax = int64_t{1} << 20;
 

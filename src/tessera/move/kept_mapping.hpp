@@ -1,15 +1,24 @@
 // KeptMapping: the last mapping of a file, kept for the next move.
 //
 // Setting a mapping up costs a fault for each page again. Programs that move to and from the same
-// part of an open file again and again find its pages where they left them.
-//   (K1) A mapping is used by one move at a time: it is taken out, and put back afterwards.
+// part of an open file again and again find its pages where they left them, and need no system call
+// for them. Whether they will come again nobody knows; so a part is mapped for its own sake once
+// what a mapping would have saved, had it been there the last times, is what it costs to set up.
+// Then at most twice as much is paid as by whoever had known.
+//   (K1) A mapping is used by one move at a time: it is taken out, and put back afterwards; or it
+//        is copied from and to while it stays.
 //   (K2) One is kept for each open file, of one window's size; it goes when the file is closed.
-// Stores that fault no more do not change the time of the file's last change; whoever stores to a
-// kept mapping also reserves space or writes a byte by a system call, which does.
+//   (K3) copy() reaches only bytes that settle() has named.
+// Stores that fault no more do not change the time of the file's last change. Whoever takes the
+// mapping also reserves space or writes a byte by a system call, which does; what copy() stores is
+// remembered, to be marked before others may look (unmarked()).
 // Thread safety: all functions from any thread.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "tessera/move/move.hpp"
@@ -18,34 +27,74 @@
 
 namespace tessera::move {
 
+[[nodiscard]] inline port::Access access_for(Direction direction) {
+  return direction == Direction::kRead ? port::Access::kRead : port::Access::kReadWrite;
+}
+
 class KeptMapping {
  public:
   using Mapping = std::unique_ptr<port::FileMapping>;
 
-  // The mapping, if it holds the part and allows the access; else null.
-  [[nodiscard]] Mapping take(Interval part, port::Access access) {
-    return kept_.with([&](Mapping& kept) {
-      return fits(kept, part, access) ? std::exchange(kept, nullptr) : nullptr;
-    });
-  }
+  // What is mapped for a part of the file: the system keeps files in pages of up to 2 MB, and a
+  // fault in a mapping that holds the whole of a large page is the last one there.
+  [[nodiscard]] static Interval pages_around(Interval part);
 
+  // The mapping, if it holds the part and allows the direction; else null.
+  [[nodiscard]] Mapping take(Interval part, Direction direction);
   // Whether take() would give one.
-  [[nodiscard]] bool holds(Interval part, port::Access access) {
-    return kept_.with([&](const Mapping& kept) { return fits(kept, part, access); });
-  }
-
+  [[nodiscard]] bool holds(Interval part, Direction direction);
   // Puts it back, or in place of another.
-  void keep(Mapping mapping) {
-    kept_.with([&](Mapping& kept) { std::swap(kept, mapping); });
-  }
+  void keep(Mapping mapping);
+
+  // What a mapping would have saved those who moved this part the last times, one after the other.
+  [[nodiscard]] double missed_ns(Interval part, Direction direction);
+  // Somebody has moved the part without a mapping, which would have saved so much.
+  void note_missed(Interval part, Direction direction, double ns);
+
+  // A run between the file and memory, as copy() moves it.
+  struct Run {
+    Direction direction = Direction::kRead;
+    int64_t offset = 0;
+    std::span<std::byte> memory;  // not written through where the direction is kWrite
+
+    [[nodiscard]] Interval part() const { return {offset, offset + std::ssize(memory)}; }
+  };
+  // What a run saves through a mapping, and what setting one up for it costs.
+  struct Gain {
+    double saved_ns = 0;
+    double price_ns = 0;
+  };
+  enum class Answer { kCopied, kAbsent, kWanted };
+
+  // Copies the run, if the mapping holds it and it is settled (kCopied). If not, notes what was
+  // missed and says whether it pays to set one up and settle it (kWanted).
+  [[nodiscard]] Answer copy(const Run& run, const Gain& gain);
+
+  // The bytes before `end` lie in the file; for writes, nobody who extended it so far is still at
+  // it.
+  void settle(int64_t end, Direction direction);
+  // To be called whenever the file may have been cut: what lies behind its end in its last page
+  // could be loaded and stored all the same.
+  void unsettle();
+
+  // Whether copy() has stored something since this was last asked.
+  [[nodiscard]] bool unmarked();
 
  private:
-  static bool fits(const Mapping& kept, Interval part, port::Access access) {
-    return kept && kept->begin() <= part.begin && part.end <= kept->end() &&
-           (access == port::Access::kRead || kept->access() == access);
-  }
+  struct State {
+    Mapping mapping;
+    bool stored = false;
+    // For each direction: the end of the settled bytes, the part that was missed last, and how much
+    // in all.
+    std::array<int64_t, 2> settled_end = {};
+    std::array<Interval, 2> missed = {};
+    std::array<double, 2> missed_ns = {};
 
-  port::Guarded<Mapping> kept_;
+    [[nodiscard]] bool holds(Interval part, Direction direction) const;
+    void add_missed(Interval part, Direction direction, double ns);
+  };
+
+  port::Guarded<State> state_;
 };
 
 }  // namespace tessera::move

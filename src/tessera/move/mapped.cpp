@@ -12,14 +12,9 @@ namespace tessera::move {
 
 namespace {
 
-// Mapped at a time: enough that setting up a mapping does not show.
-constexpr int64_t kWindowBytes = int64_t{64} << 20;
 constexpr int64_t kStagingBytes = int64_t{256} << 10;
 // Space that is reserved for a byte to be written, at most.
 constexpr int64_t kReservedPerByte = 8;
-// Windows begin and end at multiples of it: the system keeps files in pages of up to this size, and
-// a fault in a window that holds the whole of a large page is the last one there.
-constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 
 constexpr int64_t kLineBytes = 64;
 // Smaller parts are copied before companions could meet in them.
@@ -38,7 +33,7 @@ class MappedTransfer {
   [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
   bool extend_file(const Island& window);
   bool move_window(const Island& window);
-  KeptMapping::Mapping find_mapping(Interval part, port::Access access);
+  KeptMapping::Mapping find_mapping(Interval part);
   bool move_part(Interval part, const port::FileMapping& mapping);
   [[nodiscard]] int64_t first_of(Interval part) const;
   bool move_packed(Interval part, const port::FileMapping& mapping);
@@ -117,27 +112,24 @@ int64_t MappedTransfer::first_of(Interval part) const {
 bool MappedTransfer::move_window(const Island& window) {
   if (!reads() && !extend_file(window)) return false;
   const PhaseTimer timer(context_.phases.copy_ns);
-  const auto access = reads() ? port::Access::kRead : port::Access::kReadWrite;
-  const int64_t begin = window.file.begin - window.file.begin % kLargePageBytes;
-  const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
-  KeptMapping::Mapping mapping = find_mapping({begin, end}, access);
+  KeptMapping::Mapping mapping = find_mapping(KeptMapping::pages_around(window.file));
   if (!mapping || !move_part(window.stream, *mapping)) return false;
   if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));
   return true;
 }
 
 // The one that an earlier move has left, or a new one; null if there is none to be had.
-KeptMapping::Mapping MappedTransfer::find_mapping(Interval part, port::Access access) {
+KeptMapping::Mapping MappedTransfer::find_mapping(Interval part) {
   if (context_.experience != nullptr) {
-    if (auto kept = context_.experience->mapping.take(part, access)) return kept;
+    if (auto kept = context_.experience->mapping.take(part, move_.direction)) return kept;
   }
-  auto made = port::FileMapping::map(file_, part.begin, part.end, access);
+  auto made = port::FileMapping::map(file_, part.begin, part.end, access_for(move_.direction));
   return made ? std::make_unique<port::FileMapping>(*std::move(made)) : nullptr;
 }
 
 int64_t MappedTransfer::run() {
   int64_t done = 0;
-  IslandWalk walk(move_.file, {kMappedGapMax, kWindowBytes});
+  IslandWalk walk(move_.file, {kMappedGapMax, kMappedWindowBytes});
   for (Island window; walk.next(window) && move_window(window);) done = window.stream.end;
   return done;
 }

@@ -211,10 +211,8 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
   return done;
 }
 
-Done access_plainly(OpenFile& file, const Access& access, const PlainAccess& plain) {
-  Transfer moved = access.direction == Direction::kRead
-                       ? file.file->read_at(plain.offset, plain.memory)
-                       : file.file->write_at(plain.offset, plain.memory);
+Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
+  Transfer moved = move::execute_plain(plain, *file.file, *file.experience, file.costs);
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return {moved.bytes, std::move(moved.status)};
 }
@@ -241,7 +239,7 @@ bool goes_ahead(const OpenFile& file, const Access& access) {
 }
 
 // A rank that moves one run does so before it meets the others (C2 of move/collective.hpp).
-Done access_plainly_together(OpenFile& file, const Access& access, const PlainAccess& plain) {
+Done access_plainly_together(OpenFile& file, const Access& access, const move::PlainRun& plain) {
   Done mine = access_plainly(file, access, plain);
   Move nothing;
   nothing.direction = access.direction;

@@ -227,6 +227,7 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   const std::string path = opened->path;
   wait_for_jobs(*opened);
   base::Result<void> mine;
+  opened->mark_changes();
   if (opened->hints->durable_close) mine = opened->file->sync();
   opened->file.reset();
   const std::shared_ptr<Group> group = opened->group;
@@ -293,6 +294,7 @@ base::Result<void> OpenFile::agree_on_size(MPI_Offset size) {
 base::Result<void> OpenFile::set_size(MPI_Offset size) {
   TESSERA_TRY_VOID(agree_on_size(size));
   const bool mine_to_do = group->rank() == 0;
+  experience->mapping.unsettle();
   return group->exchange().agree(mine_to_do ? file->truncate(size) : base::Result<void>());
 }
 
@@ -305,15 +307,23 @@ base::Result<void> OpenFile::preallocate(MPI_Offset size) {
 base::Result<void> OpenFile::sync() {
   const Stopwatch watch;
   base::Result<void> mine;
+  experience->mapping.unsettle();
   if (only_read()) {
     return group->exchange().agree(mine);
   }
   wait_for_jobs(*this);
+  mark_changes();
   // After the barrier all writes of the node are in its page cache; one sync makes them durable.
   TESSERA_TRY_VOID(group->exchange().barrier());
   base::Result<void> verdict = group->exchange().agree(group->leads_node() ? file->sync() : mine);
   Journal::get().note_stage(path, Stage::kSync, watch.ns());
   return verdict;
+}
+
+// What was stored without a system call has left the time of the last change as it was. Where that
+// may not be set (the file's permissions have changed) it stays so; the bytes are there.
+void OpenFile::mark_changes() {
+  if (experience->mapping.unmarked()) static_cast<void>(file->mark_changed());
 }
 
 base::Result<void> OpenFile::set_atomicity(bool value) {

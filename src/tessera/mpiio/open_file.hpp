@@ -128,6 +128,7 @@ class OpenFile {
   base::Result<void> open_others(const Opening& opening);
   base::Result<void> prepare(MPI_Comm comm);
   void take_hints(move::Hints given);
+  void mark_changes();
   [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
   [[nodiscard]] base::Result<int64_t> end_in_etypes() const;
   [[nodiscard]] base::Result<int64_t> target(MPI_Offset offset, int whence, int64_t current) const;

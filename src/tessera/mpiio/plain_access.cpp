@@ -22,8 +22,8 @@ bool is_plain(const OpenFile& file, const Access& access) {
 
 }  // namespace
 
-std::optional<PlainAccess> as_plain(const OpenFile& file, const Access& access,
-                                    const Buffer& buffer) {
+std::optional<move::PlainRun> as_plain(const OpenFile& file, const Access& access,
+                                       const Buffer& buffer) {
   if (!is_plain(file, access)) return std::nullopt;
   const int64_t size = dense_size(buffer.type);
   const int64_t etype = access.pointer == Pointer::kExplicit ? access.offset : file.position;
@@ -34,8 +34,9 @@ std::optional<PlainAccess> as_plain(const OpenFile& file, const Access& access,
   const auto offset = base::checked_add(file.view.displacement, *begin);
   const auto end = offset ? base::checked_add(*offset, *bytes) : std::nullopt;
   if (!end || *end > pattern::kMaxPosition || *bytes >= kPlainBytesMax) return std::nullopt;
-  return PlainAccess{*offset,
-                     {static_cast<std::byte*>(buffer.address), static_cast<size_t>(*bytes)}};
+  return move::PlainRun{access.direction,
+                        *offset,
+                        {static_cast<std::byte*>(buffer.address), static_cast<size_t>(*bytes)}};
 }
 
 }  // namespace tessera::mpiio

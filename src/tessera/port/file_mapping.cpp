@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 
 #include "tessera/base/assert.hpp"
@@ -73,6 +74,12 @@ void handle_faults() {
   ::sigaction(SIGBUS, &ours, nullptr);
 }
 
+void handle_faults_now_and_then() {
+  constexpr uint32_t kCallsBetween = 64;
+  thread_local uint32_t t_calls = 0;
+  if (t_calls++ % kCallsBetween == 0) handle_faults();
+}
+
 }  // namespace
 
 base::Result<FileMapping> FileMapping::map(const PlainFile& file, int64_t begin, int64_t end,
@@ -104,8 +111,8 @@ FileMapping::~FileMapping() {
   if (pages_ != nullptr) ::munmap(pages_, length_);
 }
 
-bool FileMapping::touch(const std::function<void()>& body) const {
-  handle_faults();
+template <typename Body>
+bool FileMapping::guarded(const Body& body) const {
   Guard guard;
   guard.begin = pages_;
   guard.end = pages_ + length_;
@@ -119,6 +126,28 @@ bool FileMapping::touch(const std::function<void()>& body) const {
   }
   t_guard.store(nullptr, std::memory_order_relaxed);
   return !escaped;
+}
+
+bool FileMapping::touch(const std::function<void()>& body) const {
+  handle_faults();
+  return guarded(body);
+}
+
+std::byte* FileMapping::place(int64_t offset, size_t bytes) const {
+  TESSERA_ASSERT(begin_ <= offset && bytes <= static_cast<size_t>(end_ - offset));
+  return data_ + (offset - begin_);
+}
+
+bool FileMapping::load(int64_t offset, std::span<std::byte> to) const {
+  const std::byte* from = place(offset, to.size());
+  handle_faults_now_and_then();
+  return guarded([&] { std::memcpy(to.data(), from, to.size()); });
+}
+
+bool FileMapping::store(int64_t offset, std::span<const std::byte> from) const {
+  std::byte* to = place(offset, from.size());
+  handle_faults_now_and_then();
+  return guarded([&] { std::memcpy(to, from.data(), from.size()); });
 }
 
 }  // namespace tessera::port

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "tessera/base/result.hpp"
@@ -42,7 +43,17 @@ class FileMapping {
   // that needs its destructor. Bytes stored before that are in the file.
   [[nodiscard]] bool touch(const std::function<void()>& body) const;
 
+  // Copies bytes of the file at an offset, as touch() would, for those who do so often: whether
+  // SIGBUS still comes here is looked up at one of some dozen calls of a thread only. Require that
+  // the mapping holds them.
+  [[nodiscard]] bool load(int64_t offset, std::span<std::byte> to) const;
+  [[nodiscard]] bool store(int64_t offset, std::span<const std::byte> from) const;
+
  private:
+  template <typename Body>
+  [[nodiscard]] bool guarded(const Body& body) const;
+  [[nodiscard]] std::byte* place(int64_t offset, size_t bytes) const;
+
   FileMapping(std::byte* pages, size_t length, std::byte* data)
       : pages_(pages), length_(length), data_(data) {}
 

@@ -173,6 +173,10 @@ bool PlainFile::is_cached(int64_t offset) const {
   return answer >= 0 || errno == EOPNOTSUPP;
 }
 
+base::Result<void> PlainFile::mark_changed() {
+  return check(::futimens(descriptor(), nullptr), "set the time of the last change of " + path());
+}
+
 // One run of memory does without the list of runs, which the kernel is quicker with.
 File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory) {
   const iovec& first = memory.front();

@@ -71,6 +71,9 @@ class PlainFile final : public File {
   // tell. The file must be open for reading. One system call.
   [[nodiscard]] bool is_cached(int64_t offset) const;
 
+  // Sets the time of the file's last change to now: stores to a mapping need not.
+  [[nodiscard]] base::Result<void> mark_changed();
+
   // How lists are moved from now on; kAutomatic at first.
   void set_ring_use(RingUse use) { ring_use_ = use; }
 

@@ -71,19 +71,6 @@ struct ProcessTeam::Layout {
   uint64_t window;
 };
 
-struct ProcessTeam::Call {
-  Function function;
-  int root = 0;
-
-  [[nodiscard]] uint64_t word() const {
-    return uint64_t{static_cast<uint32_t>(function)} << 32 | static_cast<uint32_t>(root);
-  }
-  static std::string text(uint64_t word) {
-    return std::string(function_name(word >> 32)) + " with root " +
-           std::to_string(static_cast<uint32_t>(word));
-  }
-};
-
 // The bytes that a rank gives: its parts one after the other. The parts outlive it.
 class ProcessTeam::Stream {
  public:
@@ -114,6 +101,24 @@ class ProcessTeam::Stream {
  private:
   std::span<const base::ByteView> parts_;
   uint64_t total_ = 0;
+};
+
+struct ProcessTeam::Call {
+  Function function;
+  int root = 0;
+
+  // Silence has one meaning (P2): a rank gives nothing to all_gather().
+  [[nodiscard]] SharedBarrier::Voice voice(const Stream& mine) const {
+    const bool silent = function == Function::kAllGather && mine.total() == 0;
+    return silent ? SharedBarrier::Voice::kSilent : SharedBarrier::Voice::kTells;
+  }
+  [[nodiscard]] uint64_t word() const {
+    return uint64_t{static_cast<uint32_t>(function)} << 32 | static_cast<uint32_t>(root);
+  }
+  static std::string text(uint64_t word) {
+    return std::string(function_name(word >> 32)) + " with root " +
+           std::to_string(static_cast<uint32_t>(word));
+  }
 };
 
 ProcessTeam::ProcessTeam(int rank, int size, Idle idle)
@@ -199,9 +204,9 @@ base::Failure ProcessTeam::broken() {
   return base::Failure{*failed_};
 }
 
-// One round (P1): gives a chunk of the stream and waits for the others. Answers the round, whose
-// mailboxes may be read until the next one begins.
-base::Result<uint64_t> ProcessTeam::meet(const Call& call, const Stream& mine, uint64_t chunk) {
+// One round (P1): gives a chunk of the stream and waits for the others. The mailboxes of the round
+// may be read until the next one begins.
+base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, const Stream& mine, uint64_t chunk) {
   if (failed_) return base::Failure{*failed_};
   const uint64_t round = rounds_++;
   Slot& to = slot(round, rank_);
@@ -215,9 +220,16 @@ base::Result<uint64_t> ProcessTeam::meet(const Call& call, const Stream& mine, u
     mine.copy(begin, large_slot(round, rank_).first(bytes));
   }
   const auto& patience = call.function == Function::kBarrier ? asleep_ : awake_;
-  if (header().barrier.wait(size_, patience) == SharedBarrier::Outcome::kBroken) return broken();
+  switch (header().barrier.wait(round, size_, call.voice(mine), patience)) {
+    case SharedBarrier::Outcome::kBroken:
+      return broken();
+    case SharedBarrier::Outcome::kMetSilently:
+      return Met{round, true};
+    case SharedBarrier::Outcome::kMet:
+      break;
+  }
   TESSERA_TRY_VOID(check_calls(round, call));
-  return round;
+  return Met{round, false};
 }
 
 // (P2): every rank compares with every other, so they all come to the same answer.
@@ -249,10 +261,13 @@ base::Result<std::vector<base::Bytes>> ProcessTeam::swap_streams(const Call& cal
                                                                  const Wanted& wanted) {
   const auto ranks = static_cast<size_t>(size_);
   std::vector<base::Bytes> taken(ranks);
-  std::vector<Part> parts(ranks);
+  std::vector<Part> parts;
   uint64_t chunks = 1;
   for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
-    TESSERA_TRY(const uint64_t round, meet(call, mine, chunk));
+    TESSERA_TRY(const Met met, meet(call, mine, chunk));
+    if (met.silently) return taken;
+    const uint64_t round = met.round;
+    parts.resize(ranks);
     for (int from = 0; from < size_; ++from) {
       const base::ByteView bytes = chunk_of(round, from, chunk);
       Part& part = parts[static_cast<size_t>(from)];
@@ -336,11 +351,11 @@ base::Result<base::Bytes> ProcessTeam::broadcast(int root, base::Bytes value) {
 
 base::Result<uint64_t> ProcessTeam::all_max(uint64_t mine) {
   const base::ByteView part = std::as_bytes(std::span(&mine, 1));
-  TESSERA_TRY(const uint64_t round, meet({Function::kAllMax}, Stream({&part, 1}), 0));
+  TESSERA_TRY(const Met met, meet({Function::kAllMax}, Stream({&part, 1}), 0));
   uint64_t largest = mine;
   for (int rank = 0; rank < size_; ++rank) {
     uint64_t theirs = 0;
-    std::memcpy(&theirs, slot(round, rank).bytes.data(), sizeof(theirs));
+    std::memcpy(&theirs, slot(met.round, rank).bytes.data(), sizeof(theirs));
     largest = std::max(largest, theirs);
   }
   return largest;

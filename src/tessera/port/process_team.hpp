@@ -9,7 +9,8 @@
 // Every collective call is one stream of bytes from each rank, in chunks of one mailbox:
 //   (P1) A chunk costs one barrier. Ranks write their mailboxes of this round, meet, and read those
 //        of the others; the next round uses the other set of mailboxes. A rank that writes a set
-//        again has met all others once more since they read it.
+//        again has met all others once more since they read it. A round in which no rank has
+//        anything to say is over when they have met: no mailbox is read.
 //   (P2) All ranks of a round have called the same function with the same root, or it fails on all
 //        of them (E1).
 // A rank that leaves makes later calls of the others fail (E3). A process that was killed cannot
@@ -96,7 +97,12 @@ class ProcessTeam final : public Team {
   [[nodiscard]] Header& header() const;
   [[nodiscard]] Slot& slot(uint64_t round, int rank) const;
   [[nodiscard]] std::span<std::byte> large_slot(uint64_t round, int rank) const;
-  [[nodiscard]] base::Result<uint64_t> meet(const Call& call, const Stream& mine, uint64_t chunk);
+  // A round that all ranks have come to.
+  struct Met {
+    uint64_t round = 0;
+    bool silently = false;
+  };
+  [[nodiscard]] base::Result<Met> meet(const Call& call, const Stream& mine, uint64_t chunk);
   [[nodiscard]] base::Result<void> check_calls(uint64_t round, const Call& call);
   [[nodiscard]] base::Failure broken();
   [[nodiscard]] base::ByteView chunk_of(uint64_t round, int from, uint64_t chunk) const;

@@ -59,28 +59,34 @@ SharedBarrier::Patience SharedBarrier::patience_for(int ranks, std::function<voi
   return {crowded ? kYieldNs : kSpinNs, crowded, std::move(idle)};
 }
 
-SharedBarrier::Outcome SharedBarrier::wait(int ranks, const Patience& patience) {
+SharedBarrier::Outcome SharedBarrier::wait(uint64_t round_number, int ranks, Voice voice,
+                                           const Patience& patience) {
   if (broken() != 0) return Outcome::kBroken;
-  const uint32_t generation = generation_.load(std::memory_order_acquire);
-  const auto others = static_cast<uint32_t>(ranks - 1);
-  const uint32_t before = arrived_.fetch_add(1, std::memory_order_acq_rel);
-  TESSERA_ASSERT(before <= others);
-  if (before == others) {
-    arrived_.store(0, std::memory_order_relaxed);
-    generation_.store(generation + 1, std::memory_order_seq_cst);
+  const auto number = static_cast<uint32_t>(round_number);
+  const auto all = static_cast<uint32_t>(ranks);
+  const Round round = {number, number * all, number * all + all};
+  if (voice == Voice::kTells) told_[number % 2].store(number + 1, std::memory_order_relaxed);
+  const uint32_t place = arrived_.fetch_add(1, std::memory_order_seq_cst) - round.first;
+  TESSERA_ASSERT(place < all);
+  if (place + 1 == all) {
     if (asleep_.load(std::memory_order_seq_cst) > 0) wake_all();
-    return Outcome::kMet;
+    return met(round);
   }
-  if (spin(patience, [&] { return passed(generation) || broken() != 0; }) && passed(generation)) {
-    return Outcome::kMet;
+  if (spin(patience, [&] { return passed(round) || broken() != 0; }) && passed(round)) {
+    return met(round);
   }
-  while (!passed(generation)) {
-    // Whoever broke it after the last rank had arrived did so after the generation had passed.
-    if (broken() != 0) return passed(generation) ? Outcome::kMet : Outcome::kBroken;
-    sleep(generation);
-    if (!passed(generation) && patience.idle) patience.idle();
+  while (!passed(round)) {
+    // Whoever broke it after the last rank had arrived did so after the round had passed.
+    if (broken() != 0) return passed(round) ? met(round) : Outcome::kBroken;
+    sleep(round);
+    if (!passed(round) && patience.idle) patience.idle();
   }
-  return Outcome::kMet;
+  return met(round);
+}
+
+SharedBarrier::Outcome SharedBarrier::met(const Round& round) const {
+  const uint32_t told = told_[round.number % 2].load(std::memory_order_relaxed);
+  return told == round.number + 1 ? Outcome::kMet : Outcome::kMetSilently;
 }
 
 void SharedBarrier::break_up(uint32_t reason) {
@@ -91,16 +97,20 @@ void SharedBarrier::break_up(uint32_t reason) {
   wake_all();
 }
 
-// Sleeps until the generation passes, a signal comes or a millisecond is over.
-void SharedBarrier::sleep(uint32_t generation) {
+// Sleeps until the round has passed, a signal comes or a millisecond is over; not at all if someone
+// arrives just now.
+void SharedBarrier::sleep(const Round& round) {
   const timespec limit{0, kSleepNs};
   asleep_.fetch_add(1, std::memory_order_seq_cst);
-  ::syscall(SYS_futex, &generation_, FUTEX_WAIT, generation, &limit, nullptr, 0);
+  const uint32_t seen = arrived_.load(std::memory_order_seq_cst);
+  if (static_cast<int32_t>(seen - round.end) < 0) {
+    ::syscall(SYS_futex, &arrived_, FUTEX_WAIT, seen, &limit, nullptr, 0);
+  }
   asleep_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void SharedBarrier::wake_all() {
-  ::syscall(SYS_futex, &generation_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &arrived_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace tessera::port

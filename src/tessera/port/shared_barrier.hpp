@@ -1,16 +1,19 @@
 // SharedBarrier: where the processes of a team meet; lives in memory that they share.
 //
-// A rank counts itself in; the last one starts the next generation and wakes the others, all with
-// one system call. The others look at the generation for a while, which is less than going to sleep
-// costs, and then sleep on it in the kernel. Where there are more ranks than cores they offer their
-// core between two looks, so that those who are still to come can use it.
-//   (B1) wait() answers kMet only after all ranks have called it, and their writes before it are
-//        seen after it.
+// A rank counts itself in, and has met the others once the count is that of all ranks in all rounds
+// so far: one word of memory changes hands, and nobody has to let the others go. A rank looks at it
+// for a while, which is less than going to sleep costs, and then sleeps on it in the kernel until
+// the last one wakes all with one system call. Where there are more ranks than cores they offer
+// their core between two looks, so that those who are still to come can use it.
+//   (B1) wait() answers that they have met only after all ranks have called it for this round, and
+//        their writes before it are seen after it.
 //   (B2) After break_up() no call waits: those that not all ranks have made answer kBroken.
+//   (B3) kMetSilently is answered if every rank came silently: nobody has anything to look at.
 // Zeroed memory is a barrier at which nobody has arrived. Thread safety: all functions from any
-// process and thread; each rank waits once a generation.
+// process and thread; each rank waits once in each round.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -19,7 +22,9 @@ namespace tessera::port {
 
 class SharedBarrier {
  public:
-  enum class Outcome { kMet, kBroken };
+  enum class Outcome { kMet, kMetSilently, kBroken };
+  // Whether a rank has left something for the others to look at.
+  enum class Voice { kSilent, kTells };
 
   // How a rank waits.
   struct Patience {
@@ -28,10 +33,16 @@ class SharedBarrier {
     std::function<void()> idle;  // called about every millisecond of sleep; may be empty
   };
 
+  SharedBarrier() = default;
+  // One at which so many ranks have met in so many rounds already.
+  SharedBarrier(uint64_t rounds, int ranks)
+      : arrived_(static_cast<uint32_t>(rounds * static_cast<uint64_t>(ranks))) {}
+
   // Patience for so many ranks on this machine.
   [[nodiscard]] static Patience patience_for(int ranks, std::function<void()> idle);
 
-  [[nodiscard]] Outcome wait(int ranks, const Patience& patience);
+  // Rounds are numbered from 0, on every rank alike.
+  [[nodiscard]] Outcome wait(uint64_t round, int ranks, Voice voice, const Patience& patience);
 
   // Wakes everybody for good. `reason` is any number but 0; the first one stays.
   void break_up(uint32_t reason);
@@ -39,16 +50,26 @@ class SharedBarrier {
   [[nodiscard]] uint32_t broken() const { return broken_.load(std::memory_order_acquire); }
 
  private:
-  [[nodiscard]] bool passed(uint32_t generation) const {
-    return generation_.load(std::memory_order_acquire) != generation;
+  // A round as a rank sees it; counts go around at 2^32.
+  struct Round {
+    uint32_t number;
+    uint32_t first;  // arrivals before it
+    uint32_t end;    // and with it
+  };
+
+  [[nodiscard]] bool passed(const Round& round) const {
+    return static_cast<int32_t>(arrived_.load(std::memory_order_acquire) - round.end) >= 0;
   }
-  void sleep(uint32_t generation);
+  [[nodiscard]] Outcome met(const Round& round) const;
+  void sleep(const Round& round);
   void wake_all();
 
-  // On separate lines: arriving ranks do not disturb those that look at the generation.
+  // What every rank looks at, on one line.
   alignas(64) std::atomic<uint32_t> arrived_ = 0;
-  alignas(64) std::atomic<uint32_t> generation_ = 0;
   std::atomic<uint32_t> broken_ = 0;
+  // One more than the number of the last round in which a rank was not silent, of even and of odd
+  // ones: nobody begins the next but one before all have left a round.
+  std::array<std::atomic<uint32_t>, 2> told_ = {};
   alignas(64) std::atomic<uint32_t> asleep_ = 0;
 };
 

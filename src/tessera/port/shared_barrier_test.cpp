@@ -10,6 +10,7 @@ namespace tessera::port {
 namespace {
 
 using Outcome = SharedBarrier::Outcome;
+using Voice = SharedBarrier::Voice;
 
 void run_threads(int count, const std::function<void(int)>& main) {
   std::vector<std::thread> threads;
@@ -26,11 +27,12 @@ TEST(SharedBarrier, B1WritesBeforeAreSeenAfter) {
     SharedBarrier barrier;
     std::vector<int> values(kThreads, -1);
     run_threads(kThreads, [&](int me) {
-      for (int round = 0; round < 300; ++round) {
-        values[static_cast<size_t>(me)] = round;
-        ASSERT_EQ(barrier.wait(kThreads, patience), Outcome::kMet);
-        for (const int value : values) ASSERT_EQ(value, round);
-        ASSERT_EQ(barrier.wait(kThreads, patience), Outcome::kMet);
+      uint64_t round = 0;
+      for (int turn = 0; turn < 300; ++turn) {
+        values[static_cast<size_t>(me)] = turn;
+        ASSERT_EQ(barrier.wait(round++, kThreads, Voice::kTells, patience), Outcome::kMet);
+        for (const int value : values) ASSERT_EQ(value, turn);
+        ASSERT_EQ(barrier.wait(round++, kThreads, Voice::kTells, patience), Outcome::kMet);
       }
     });
   }
@@ -46,20 +48,45 @@ TEST(SharedBarrier, B2ABrokenBarrierHoldsNobody) {
       barrier.break_up(8);
       return;
     }
-    EXPECT_EQ(barrier.wait(3, {}), Outcome::kBroken);
+    EXPECT_EQ(barrier.wait(0, 3, Voice::kTells, {}), Outcome::kBroken);
   });
   EXPECT_EQ(barrier.broken(), 7U);
-  EXPECT_EQ(barrier.wait(1, {}), Outcome::kBroken);
+  EXPECT_EQ(barrier.wait(0, 1, Voice::kTells, {}), Outcome::kBroken);
 }
 
 TEST(SharedBarrier, B2AMeetingThatWasCompleteCountsAlsoWhenItIsBrokenAtOnce) {
   for (int round = 0; round < 300; ++round) {
     SharedBarrier barrier;
     run_threads(3, [&](int) {
-      EXPECT_EQ(barrier.wait(3, {}), Outcome::kMet);
+      EXPECT_EQ(barrier.wait(0, 3, Voice::kTells, {}), Outcome::kMet);
       barrier.break_up(1);
     });
   }
+}
+
+// Which rank speaks, if any does, changes from round to round.
+TEST(SharedBarrier, B3SilenceIsThatOfAll) {
+  constexpr uint64_t kThreads = 3;
+  SharedBarrier barrier;
+  run_threads(kThreads, [&](int me) {
+    for (uint64_t round = 0; round < 2000; ++round) {
+      const uint64_t speaker = round * round % 7;
+      const bool speaks = speaker == static_cast<uint64_t>(me);
+      ASSERT_EQ(barrier.wait(round, kThreads, speaks ? Voice::kTells : Voice::kSilent, {}),
+                speaker < kThreads ? Outcome::kMet : Outcome::kMetSilently);
+    }
+  });
+}
+
+// Counts go around at 2^32, also where that is no multiple of the ranks.
+TEST(SharedBarrier, MoreRoundsThanCountsCanTell) {
+  constexpr uint64_t kBefore = (uint64_t{1} << 32) / 3 - 2;
+  SharedBarrier barrier(kBefore, 3);
+  run_threads(3, [&](int) {
+    for (uint64_t round = kBefore; round < kBefore + 8; ++round) {
+      ASSERT_EQ(barrier.wait(round, 3, Voice::kTells, {}), Outcome::kMet);
+    }
+  });
 }
 
 TEST(SharedBarrier, RanksWithoutACoreEachOfferTheirs) {

@@ -1,0 +1,92 @@
+#include "tessera/move/kept_mapping.hpp"
+
+#include "tessera/base/checked.hpp"
+
+namespace tessera::move {
+
+namespace {
+
+constexpr int64_t kLargePageBytes = int64_t{2} << 20;
+
+size_t index(Direction direction) { return direction == Direction::kRead ? 0 : 1; }
+
+}  // namespace
+
+Interval KeptMapping::pages_around(Interval part) {
+  return {part.begin - part.begin % kLargePageBytes,
+          base::ceil_div(part.end, kLargePageBytes) * kLargePageBytes};
+}
+
+bool KeptMapping::State::holds(Interval part, Direction direction) const {
+  return mapping && mapping->begin() <= part.begin && part.end <= mapping->end() &&
+         (direction == Direction::kRead || mapping->access() == port::Access::kReadWrite);
+}
+
+void KeptMapping::State::add_missed(Interval part, Direction direction, double ns) {
+  const size_t at = index(direction);
+  missed_ns[at] = (missed[at] == part ? missed_ns[at] : 0) + ns;
+  missed[at] = part;
+}
+
+KeptMapping::Mapping KeptMapping::take(Interval part, Direction direction) {
+  return state_.with([&](State& state) {
+    return state.holds(part, direction) ? std::exchange(state.mapping, nullptr) : nullptr;
+  });
+}
+
+bool KeptMapping::holds(Interval part, Direction direction) {
+  return state_.with([&](const State& state) { return state.holds(part, direction); });
+}
+
+void KeptMapping::keep(Mapping mapping) {
+  // What it replaces goes after the lock is given back.
+  state_.with([&](State& state) { std::swap(state.mapping, mapping); });
+}
+
+double KeptMapping::missed_ns(Interval part, Direction direction) {
+  return state_.with([&](const State& state) {
+    const size_t at = index(direction);
+    return state.missed[at] == part ? state.missed_ns[at] : 0;
+  });
+}
+
+void KeptMapping::note_missed(Interval part, Direction direction, double ns) {
+  state_.with([&](State& state) { state.add_missed(part, direction, ns); });
+}
+
+KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
+  const Interval part = run.part();
+  const size_t at = index(run.direction);
+  return state_.with([&](State& state) {
+    const bool held = state.holds(part, run.direction);
+    if (held && part.end <= state.settled_end[at]) {
+      const bool reads = run.direction == Direction::kRead;
+      state.stored |= !reads;
+      const bool copied = reads ? state.mapping->load(run.offset, run.memory)
+                                : state.mapping->store(run.offset, run.memory);
+      if (copied) return Answer::kCopied;
+      // The file is not what it was.
+      state.settled_end = {};
+      return Answer::kAbsent;
+    }
+    state.add_missed(part, run.direction, gain.saved_ns);
+    if (!held && state.missed_ns[at] < gain.price_ns) return Answer::kAbsent;
+    // Should it turn out to be impossible, that is not tried again at once.
+    state.missed_ns[at] = 0;
+    return Answer::kWanted;
+  });
+}
+
+void KeptMapping::settle(int64_t end, Direction direction) {
+  state_.with([&](State& state) { state.settled_end[index(direction)] = end; });
+}
+
+void KeptMapping::unsettle() {
+  state_.with([](State& state) { state.settled_end = {}; });
+}
+
+bool KeptMapping::unmarked() {
+  return state_.with([](State& state) { return std::exchange(state.stored, false); });
+}
+
+}  // namespace tessera::move

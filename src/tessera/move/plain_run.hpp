@@ -1,0 +1,20 @@
+// Plain runs: one run of the file and one of memory, the most frequent move of all.
+//
+// It needs no pattern and no choice: a system call; or a copy, where this process comes back to
+// bytes that it has moved before (kept_mapping.hpp).
+// Thread safety: from any thread.
+#pragma once
+
+#include "tessera/move/costs.hpp"
+#include "tessera/move/experience.hpp"
+#include "tessera/port/plain_file.hpp"
+
+namespace tessera::move {
+
+using PlainRun = KeptMapping::Run;
+
+// Moves the run. `bytes` of the answer is how much of it: a read ends at the end of the file.
+[[nodiscard]] Transfer execute_plain(const PlainRun& run, port::PlainFile& file,
+                                     Experience& experience, const Costs& costs);
+
+}  // namespace tessera::move
