@@ -31,10 +31,12 @@ const Pattern& dense() {
 
 TEST(Choose, OneRunIsMovedDirectly) {
   const Pattern run = Pattern::run({{5}}, 1 << 20).value();
-  for (const char* engine : {"automatic", "list", "sieve", "mapped"}) {
+  for (const char* engine : {"automatic", "list", "sieve"}) {
     EXPECT_EQ(engine_for(Direction::kRead, run, kLocal, {"tessera_engine", engine}),
               Engine::kDirect);
   }
+  EXPECT_EQ(engine_for(Direction::kRead, run, kLocal, {"tessera_engine", "mapped"}),
+            Engine::kMapped);
   EXPECT_EQ(engine_for(Direction::kWrite, Pattern(), kRemote), Engine::kDirect);
 }
 
@@ -101,7 +103,55 @@ TEST(Choose, LongWritesOfManyAreMappedWherePagesAreCheap) {
   other = cheap;
   other.size = 0;
   EXPECT_EQ(engine(other), Engine::kDirect);
-  EXPECT_EQ(engine_for(Direction::kRead, run, cheap), Engine::kDirect);
+}
+
+// A long read through large pages costs no more than by system calls, and less the next time.
+TEST(Choose, LongReadsAreMappedWherePagesAreCheap) {
+  const Pattern run = Pattern::run({{0}}, 32 << 20).value();
+  FileFacts facts = {.mappable = true, .page_ns = 55};
+  EXPECT_EQ(engine_for(Direction::kRead, run, facts), Engine::kMapped);
+  facts.page_ns = 500;
+  EXPECT_EQ(engine_for(Direction::kRead, run, facts), Engine::kDirect);
+  facts = {.mappable = true, .cached = false, .page_ns = 55};
+  EXPECT_EQ(engine_for(Direction::kRead, run, facts), Engine::kDirect);
+}
+
+// What is moved again and again is mapped once that would have paid.
+TEST(Choose, WhatComesBackIsMappedInTheEnd) {
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    for (const Pattern& file :
+         {Pattern::run({{0}}, 2 << 20).value(), strided(16'384, 65'536, 64)}) {
+      const Move move = move_of(direction, file);
+      FileFacts facts = {.mappable = true, .page_ns = 3000};
+      Choice choice = choose_independent(move, Hints(), Costs(), facts);
+      EXPECT_NE(choice.engine, Engine::kMapped);
+      EXPECT_GT(choice.missed_ns, 0);
+      int times = 1;
+      for (; choice.engine != Engine::kMapped && times < 1000; ++times) {
+        facts.missed_ns += choice.missed_ns;
+        choice = choose_independent(move, Hints(), Costs(), facts);
+      }
+      EXPECT_GT(times, 2);
+      EXPECT_LT(times, 1000);
+      EXPECT_EQ(choice.missed_ns, 0);
+      facts = {.mappable = true, .kept = true};
+      EXPECT_EQ(choose_independent(move, Hints(), Costs(), facts).engine, Engine::kMapped);
+      facts.cached = false;
+      if (direction == Direction::kRead) {
+        EXPECT_NE(choose_independent(move, Hints(), Costs(), facts).engine, Engine::kMapped);
+      }
+    }
+  }
+}
+
+// A mapping that holds only some of it would have to be set up anew each time.
+TEST(Choose, WhatNoMappingHoldsWholeMissesNothing) {
+  const FileFacts facts = {.mappable = true, .page_ns = 3000};
+  for (const Pattern& file : {strided(8, 1 << 22, 1000), strided(1 << 16, 1 << 18, 1000),
+                              Pattern::run({{0}}, 65 << 20).value()}) {
+    EXPECT_EQ(
+        choose_independent(move_of(Direction::kRead, file), Hints(), Costs(), facts).missed_ns, 0);
+  }
 }
 
 // A page that has to come from the disk is read whole by a fault; where a run fills it, in vain.

@@ -1,5 +1,6 @@
 #include "tessera/move/collective.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -20,15 +21,14 @@ using base::Result;
 // Runs from here on gain nothing from being moved with those of others.
 constexpr int64_t kLongRunMin = int64_t{64} << 10;
 
-Result<Picture> exchange_summaries(const Move& move, Context& context, port::Exchange& exchange) {
-  const PhaseTimer timer(context.phases.exchange_ns);
-  TESSERA_TRY(const auto all, exchange.all_gather(encode(summary_of(move, context),
-                                                         policy_of(move.direction, context))));
-  return picture_of(all);
+Result<std::vector<base::Bytes>> exchange_summaries(const Move& move, Context& context,
+                                                    port::Exchange& exchange) {
+  const PhaseTimer timer(context.phases, &Phases::exchange_ns);
+  return exchange.all_gather(encode(summary_of(move, context), policy_of(move.direction, context)));
 }
 
 Result<void> agree(const Result<void>& mine, Context& context, port::Exchange& exchange) {
-  const PhaseTimer timer(context.phases.exchange_ns);
+  const PhaseTimer timer(context.phases, &Phases::exchange_ns);
   return exchange.agree(mine);
 }
 
@@ -83,11 +83,14 @@ using Together =
 // The move once all have met.
 Transfer execute_met(const Move& move, Context& context, port::Exchange& exchange,
                      const Together& together) {
-  const auto picture = exchange_summaries(move, context, exchange);
+  const auto all = exchange_summaries(move, context, exchange);
+  if (!all) return {0, base::failure_of(all)};
+  // All is done, and everybody knows it.
+  const auto silent = [](const base::Bytes& message) { return message.empty(); };
+  if (std::all_of(all->begin(), all->end(), silent)) return {};
+  const auto picture = picture_of(*all);
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
-  // All is done, and everybody knows it.
-  if (picture->bytes == 0) return {};
   const WayChoice way = choose_way(*picture, move.direction);
   if (way.way == Way::kSeparately) {
     return execute_separately(move, context, exchange, *picture, way.reason);

@@ -162,8 +162,6 @@ base::Bytes encode(const Summary& summary, const Policy& policy) {
 
 Result<Picture> picture_of(const std::vector<base::Bytes>& messages) {
   Picture picture;
-  const auto empty = [](const base::Bytes& message) { return message.empty(); };
-  if (std::all_of(messages.begin(), messages.end(), empty)) return picture;
   picture.ranks.resize(messages.size());
   std::optional<Policy> first;
   for (size_t rank = 0; rank < messages.size(); ++rank) {

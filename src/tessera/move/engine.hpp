@@ -37,6 +37,7 @@ struct Choice {
 
 // Where the time of an operation went; for reports.
 struct Phases {
+  bool measured = false;    // whether anybody wants to know
   int64_t exchange_ns = 0;  // meeting other ranks
   int64_t io_ns = 0;        // in the file system
   int64_t lock_ns = 0;      // waiting for locks
@@ -49,7 +50,7 @@ struct Context {
   lock::Locks& locks;
   const Hints& hints;
   const Costs& costs;
-  Phases phases;  // added to
+  Phases phases;  // added to, if measured
   Choice choice;  // filled in
   // What went wrong on this rank before a collective move: it then fails on all ranks, and those
   // who have not moved their bytes yet do not. Independent moves do not look at it.

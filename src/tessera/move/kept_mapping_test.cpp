@@ -2,18 +2,28 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
+
 #include "tessera/port/test_directory.hpp"
 
 namespace tessera::move {
 namespace {
 
-using port::Access;
+using Answer = KeptMapping::Answer;
+constexpr Direction kRead = Direction::kRead;
+constexpr Direction kWrite = Direction::kWrite;
 
 class KeptMappingTest : public ::testing::Test {
  protected:
-  [[nodiscard]] KeptMapping::Mapping map(Interval part, Access access) const {
+  [[nodiscard]] KeptMapping::Mapping map(Interval part, Direction direction) const {
     return std::make_unique<port::FileMapping>(
-        port::FileMapping::map(*file_, part.begin, part.end, access).value());
+        port::FileMapping::map(*file_, part.begin, part.end, access_for(direction)).value());
+  }
+
+  // A run whose mapping is not worth having before the tenth time.
+  KeptMapping::Answer copy(Direction direction, int64_t offset, std::span<std::byte> memory) {
+    return kept_.copy({direction, offset, memory}, {.saved_ns = 1, .price_ns = 10});
   }
 
   const port::TestDirectory directory_;
@@ -24,33 +34,102 @@ class KeptMappingTest : public ::testing::Test {
 };
 
 TEST_F(KeptMappingTest, IsGivenToWhomItHoldsEnough) {
-  EXPECT_FALSE(kept_.take({0, 1}, Access::kRead));
-  kept_.keep(map({4096, 16384}, Access::kRead));
-  EXPECT_FALSE(kept_.holds({4095, 5000}, Access::kRead));
-  EXPECT_FALSE(kept_.holds({5000, 16385}, Access::kRead));
-  EXPECT_FALSE(kept_.holds({5000, 6000}, Access::kReadWrite));
-  EXPECT_FALSE(kept_.take({5000, 6000}, Access::kReadWrite));
-  EXPECT_TRUE(kept_.holds({4096, 16384}, Access::kRead));
-  const auto taken = kept_.take({4096, 16384}, Access::kRead);
+  EXPECT_FALSE(kept_.take({0, 1}, kRead));
+  kept_.keep(map({4096, 16384}, kRead));
+  EXPECT_FALSE(kept_.holds({4095, 5000}, kRead));
+  EXPECT_FALSE(kept_.holds({5000, 16385}, kRead));
+  EXPECT_FALSE(kept_.holds({5000, 6000}, kWrite));
+  EXPECT_FALSE(kept_.take({5000, 6000}, kWrite));
+  EXPECT_TRUE(kept_.holds({4096, 16384}, kRead));
+  const auto taken = kept_.take({4096, 16384}, kRead);
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->begin(), 4096);
   EXPECT_EQ(taken->end(), 16384);
 }
 
 TEST_F(KeptMappingTest, IsUsedByOneAtATime) {
-  kept_.keep(map({0, 4096}, Access::kReadWrite));
-  auto first = kept_.take({0, 4096}, Access::kRead);
+  kept_.keep(map({0, 4096}, kWrite));
+  auto first = kept_.take({0, 4096}, kRead);
   EXPECT_TRUE(first);
-  EXPECT_FALSE(kept_.take({0, 4096}, Access::kRead));
+  EXPECT_FALSE(kept_.take({0, 4096}, kRead));
   kept_.keep(std::move(first));
-  EXPECT_TRUE(kept_.take({0, 4096}, Access::kReadWrite));
+  EXPECT_TRUE(kept_.take({0, 4096}, kWrite));
 }
 
 TEST_F(KeptMappingTest, TheLastOneStays) {
-  kept_.keep(map({0, 4096}, Access::kRead));
-  kept_.keep(map({8192, 12288}, Access::kRead));
-  EXPECT_FALSE(kept_.holds({0, 1}, Access::kRead));
-  EXPECT_TRUE(kept_.holds({8192, 8193}, Access::kRead));
+  kept_.keep(map({0, 4096}, kRead));
+  kept_.keep(map({8192, 12288}, kRead));
+  EXPECT_FALSE(kept_.holds({0, 1}, kRead));
+  EXPECT_TRUE(kept_.holds({8192, 8193}, kRead));
+}
+
+TEST_F(KeptMappingTest, WhatWasMissedAddsUpForOnePartAndDirection) {
+  EXPECT_EQ(kept_.missed_ns({0, 100}, kRead), 0);
+  kept_.note_missed({0, 100}, kRead, 3);
+  kept_.note_missed({0, 100}, kWrite, 5);
+  kept_.note_missed({0, 100}, kRead, 4);
+  EXPECT_EQ(kept_.missed_ns({0, 100}, kRead), 7);
+  EXPECT_EQ(kept_.missed_ns({0, 100}, kWrite), 5);
+  EXPECT_EQ(kept_.missed_ns({0, 99}, kRead), 0);
+  kept_.note_missed({0, 99}, kRead, 1);
+  EXPECT_EQ(kept_.missed_ns({0, 100}, kRead), 0);
+  EXPECT_EQ(kept_.missed_ns({0, 99}, kRead), 1);
+}
+
+TEST_F(KeptMappingTest, AMappingIsWantedWhenItWouldHavePaid) {
+  std::array<std::byte, 8> memory = {};
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(copy(kRead, 0, memory), Answer::kAbsent);
+  EXPECT_EQ(copy(kRead, 8, memory), Answer::kAbsent);
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(copy(kRead, 0, memory), Answer::kAbsent);
+  EXPECT_EQ(copy(kRead, 0, memory), Answer::kWanted);
+  // Nobody has set one up, so it is not tried again at once.
+  for (int i = 0; i < 9; ++i) ASSERT_EQ(copy(kRead, 0, memory), Answer::kAbsent);
+  EXPECT_EQ(copy(kRead, 0, memory), Answer::kWanted);
+}
+
+TEST_F(KeptMappingTest, K3OnlySettledBytesAreCopied) {
+  ASSERT_TRUE(file_->truncate(100));
+  std::array<std::byte, 10> memory = {};
+  memory.fill(std::byte{7});
+  kept_.keep(map({0, 4096}, kWrite));
+  EXPECT_EQ(copy(kWrite, 90, memory), Answer::kWanted);
+  kept_.settle(100, kWrite);
+  EXPECT_EQ(copy(kRead, 90, memory), Answer::kWanted);
+  EXPECT_EQ(copy(kWrite, 91, memory), Answer::kWanted);
+  EXPECT_FALSE(kept_.unmarked());
+  EXPECT_EQ(copy(kWrite, 90, memory), Answer::kCopied);
+  EXPECT_TRUE(kept_.unmarked());
+  EXPECT_FALSE(kept_.unmarked());
+  std::array<std::byte, 10> read = {};
+  ASSERT_EQ(file_->read_at(90, read).bytes, 10);
+  EXPECT_EQ(read, memory);
+  kept_.settle(100, kRead);
+  read.fill(std::byte{0});
+  EXPECT_EQ(copy(kRead, 90, read), Answer::kCopied);
+  EXPECT_EQ(read, memory);
+  EXPECT_FALSE(kept_.unmarked());
+  kept_.unsettle();
+  EXPECT_EQ(copy(kRead, 90, read), Answer::kWanted);
+  EXPECT_EQ(copy(kWrite, 90, memory), Answer::kWanted);
+}
+
+// Another program has cut the file: whoever asks the system learns what there is.
+TEST_F(KeptMappingTest, WhatIsGoneIsNotCopied) {
+  ASSERT_TRUE(file_->truncate(8192));
+  std::array<std::byte, 10> memory = {};
+  kept_.keep(map({0, 8192}, kWrite));
+  kept_.settle(8192, kWrite);
+  EXPECT_EQ(copy(kWrite, 5000, memory), Answer::kCopied);
+  ASSERT_TRUE(file_->truncate(0));
+  EXPECT_EQ(copy(kWrite, 5000, memory), Answer::kAbsent);
+  EXPECT_EQ(copy(kWrite, 5000, memory), Answer::kWanted);
+}
+
+TEST(KeptMapping, LargePagesAreMappedWhole) {
+  constexpr int64_t kLarge = int64_t{2} << 20;
+  EXPECT_EQ(KeptMapping::pages_around({0, 1}), (Interval{0, kLarge}));
+  EXPECT_EQ(KeptMapping::pages_around({kLarge, 2 * kLarge}), (Interval{kLarge, 2 * kLarge}));
+  EXPECT_EQ(KeptMapping::pages_around({kLarge - 1, kLarge + 1}), (Interval{0, 2 * kLarge}));
 }
 
 }  // namespace

@@ -74,18 +74,18 @@ bool ListTransfer::fill() {
 }
 
 void ListTransfer::pack() {
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   pattern::gather(staging_.get(), move_.base, move_.memory, stream_, pattern::CopyMode::kCached);
 }
 
 void ListTransfer::unpack(int64_t bytes) {
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   const Interval moved = {stream_.begin, stream_.begin + bytes};
   pattern::scatter(move_.base, staging_.get(), move_.memory, moved, pattern::CopyMode::kCached);
 }
 
 Transfer ListTransfer::transfer_batch() {
-  const PhaseTimer timer(context_.phases.io_ns);
+  const PhaseTimer timer(context_.phases, &Phases::io_ns);
   std::byte* memory = packed_ ? staging_.get() : move_.base;
   const int64_t origin = packed_ ? stream_.begin : 0;
   const auto place = [memory, origin](const Segment& segment) {

@@ -51,7 +51,7 @@ class MappedTransfer {
 // long enough: another process that extends it may still be in the system call that does, which
 // clears the page behind the old end after the new size can be seen; writing waits for it.
 bool MappedTransfer::extend_file(const Island& window) {
-  const PhaseTimer timer(context_.phases.io_ns);
+  const PhaseTimer timer(context_.phases, &Phases::io_ns);
   const auto size = file_.size();
   if (!size) return false;
   const int64_t end = window.file.end;
@@ -111,7 +111,7 @@ int64_t MappedTransfer::first_of(Interval part) const {
 
 bool MappedTransfer::move_window(const Island& window) {
   if (!reads() && !extend_file(window)) return false;
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   KeptMapping::Mapping mapping = find_mapping(KeptMapping::pages_around(window.file));
   if (!mapping || !move_part(window.stream, *mapping)) return false;
   if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));

@@ -130,7 +130,7 @@ TEST(Mapped, AKeptMappingFollowsTheFile) {
     ASSERT_TRUE(contents_of(*file) == expected);
   };
   write(std::byte{1});
-  EXPECT_TRUE(experience.mapping.holds(columns.span(), port::Access::kReadWrite));
+  EXPECT_TRUE(experience.mapping.holds(columns.span(), Direction::kWrite));
   const std::byte other[] = {std::byte{9}};
   ASSERT_TRUE(file->write_at(20, other));
   expected[20] = std::byte{9};

@@ -68,12 +68,12 @@ int64_t Sieve::wanted_in(int64_t bytes) const {
 }
 
 Transfer Sieve::load() {
-  const PhaseTimer timer(context_.phases.io_ns);
+  const PhaseTimer timer(context_.phases, &Phases::io_ns);
   return context_.file.read_at(island_.file.begin, piece());
 }
 
 Transfer Sieve::store() {
-  const PhaseTimer timer(context_.phases.io_ns);
+  const PhaseTimer timer(context_.phases, &Phases::io_ns);
   Transfer stored = context_.file.write_at(island_.file.begin, piece());
   stored.bytes = wanted_in(stored.bytes);
   return stored;
@@ -82,7 +82,7 @@ Transfer Sieve::store() {
 Transfer Sieve::read_island() {
   Transfer loaded = load();
   loaded.bytes = wanted_in(loaded.bytes);
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   copy_from_buffer(part_.clip({0, loaded.bytes}), buffer_.get(), island_.file.begin);
   return loaded;
 }
@@ -91,7 +91,7 @@ Transfer Sieve::read_island() {
 // byte read to the last one written back, so that no other rewriter's bytes are lost.
 Transfer Sieve::rewrite_island() {
   auto held = [this] {
-    const PhaseTimer timer(context_.phases.lock_ns);
+    const PhaseTimer timer(context_.phases, &Phases::lock_ns);
     return context_.locks.acquire(pattern::ByteSet::of(island_.file).value(),
                                   lock::Mode::kExclusive);
   }();
@@ -99,7 +99,7 @@ Transfer Sieve::rewrite_island() {
   Transfer loaded = load();
   if (!loaded) return {0, std::move(loaded.status)};
   {
-    const PhaseTimer timer(context_.phases.copy_ns);
+    const PhaseTimer timer(context_.phases, &Phases::copy_ns);
     // Behind the end of the file there are zeros, as if the gap had been skipped.
     const auto rest = piece().subspan(base::exact_cast<size_t>(loaded.bytes));
     if (!rest.empty()) std::memset(rest.data(), 0, rest.size());
@@ -111,7 +111,7 @@ Transfer Sieve::rewrite_island() {
 Transfer Sieve::write_island() {
   if (island_.has_gaps()) return rewrite_island();
   {
-    const PhaseTimer timer(context_.phases.copy_ns);
+    const PhaseTimer timer(context_.phases, &Phases::copy_ns);
     copy_to_buffer(part_, buffer_.get(), island_.file.begin);
   }
   return store();

@@ -121,12 +121,12 @@ const CellPart* TwoPhaseMove::part_in(int64_t round) const {
 }
 
 Result<TwoPhaseMove::Messages> TwoPhaseMove::exchange(Messages outgoing) {
-  const PhaseTimer timer(context_.phases.exchange_ns);
+  const PhaseTimer timer(context_.phases, &Phases::exchange_ns);
   return exchange_.all_to_all(std::move(outgoing));
 }
 
 Result<void> TwoPhaseMove::list_all(int64_t stream) {
-  const PhaseTimer timer(context_.phases.exchange_ns);
+  const PhaseTimer timer(context_.phases, &Phases::exchange_ns);
   mine_ = list_cells(move_.file, cell_, stream);
   const bool came_short =
       short_at_ < pattern::kMaxPosition || moved_end_ < pattern::kMaxPosition || !status_;
@@ -160,7 +160,7 @@ Result<void> TwoPhaseMove::make_schedule() {
 }
 
 TwoPhaseMove::Messages TwoPhaseMove::write_parcels(int64_t step) {
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   Messages outgoing(static_cast<size_t>(exchange_.size()));
   for (size_t i = 0; i < aggregators_.size(); ++i) {
     const auto round = round_of(i, step);
@@ -178,7 +178,7 @@ TwoPhaseMove::Messages TwoPhaseMove::write_parcels(int64_t step) {
 
 Result<void> TwoPhaseMove::place_parcels(const Window& window, const Messages& incoming,
                                          CoverageMap& map) {
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   for (const base::Bytes& message : incoming) {
     if (message.empty()) continue;
     TESSERA_TRY(const Parcel parcel, read_parcel(message, window.file));
@@ -215,7 +215,7 @@ Result<void> TwoPhaseMove::write_steps() {
 
 // Replies to what was asked in the step before, each after what is asked now.
 TwoPhaseMove::Messages TwoPhaseMove::read_parcels(int64_t step, Messages replies) {
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   Messages outgoing(static_cast<size_t>(exchange_.size()));
   std::vector<Pattern> asked(outgoing.size());
   for (size_t i = 0; i < aggregators_.size(); ++i) {
@@ -242,7 +242,7 @@ Result<TwoPhaseMove::Messages> TwoPhaseMove::read_round(const Round& round,
   Outcome outcome = read_window({round.file, window_.data()}, context_);
   if (outcome.end < round.file.end) short_at_ = std::min(short_at_, outcome.end);
   note(std::move(outcome.status));
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   Messages replies(incoming.size());
   for (size_t rank = 0; rank < incoming.size(); ++rank) {
     if (incoming[rank].empty()) continue;
@@ -256,7 +256,7 @@ Result<TwoPhaseMove::Messages> TwoPhaseMove::read_round(const Round& round,
 }
 
 void TwoPhaseMove::take_replies(int64_t step, const Messages& incoming) {
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   for (size_t i = 0; i < aggregators_.size(); ++i) {
     const auto round = round_of(i, step);
     const CellPart* part = round ? part_in(*round) : nullptr;
@@ -292,7 +292,7 @@ Result<void> TwoPhaseMove::read_steps() {
 
 Transfer TwoPhaseMove::finish(const Result<void>& met) {
   if (!met) return {0, met};
-  const PhaseTimer timer(context_.phases.exchange_ns);
+  const PhaseTimer timer(context_.phases, &Phases::exchange_ns);
   Result<void> verdict = exchange_.agree(status_);
   if (reads()) return {std::min(next_stream_, moved_end_), std::move(verdict)};
   if (verdict) return {move_.size(), {}};

@@ -108,7 +108,7 @@ class WindowMove {
 };
 
 Result<void> WindowMove::meet() {
-  const PhaseTimer timer(context_.phases.exchange_ns);
+  const PhaseTimer timer(context_.phases, &Phases::exchange_ns);
   return team_.barrier();
 }
 
@@ -160,7 +160,7 @@ void WindowMove::copy_stream(int64_t k, Interval stream) {
 void WindowMove::copy(int64_t k, int64_t end) {
   const std::optional<CellPart> part = take_part(k);
   if (!part || stopped_) return;
-  const PhaseTimer timer(context_.phases.copy_ns);
+  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   Interval stream = {part->stream, part->stream + part->bytes};
   if (end < part->end) stream.end = std::max(stream.begin, move_.file.offset_of(end));
   moved_ += stream.length();
@@ -264,7 +264,7 @@ int64_t WindowMove::written_bytes() {
 Transfer WindowMove::finish(const Result<void>& met) {
   if (!met) return {0, met};
   Result<void> verdict = [this] {
-    const PhaseTimer timer(context_.phases.exchange_ns);
+    const PhaseTimer timer(context_.phases, &Phases::exchange_ns);
     return team_.agree(status_);
   }();
   return {reads() ? moved_ : written_bytes(), std::move(verdict)};

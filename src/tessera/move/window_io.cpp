@@ -58,7 +58,7 @@ GapWay choose_gap_way(const Window& window, const CoverageMap& map, const Contex
 
 Outcome write_segments(const Window& window, const std::vector<port::WriteSegment>& segments,
                        Context& context) {
-  const PhaseTimer timer(context.phases.io_ns);
+  const PhaseTimer timer(context.phases, &Phases::io_ns);
   Transfer transfer = context.file.write_list(segments);
   int64_t left = transfer.bytes;
   for (const port::WriteSegment& segment : segments) {
@@ -87,7 +87,7 @@ Outcome write_marked(const Window& window, const CoverageMap& map, Context& cont
 // Makes the file as long as the window reaches, so that it can be stored to, by writing the last
 // byte; also where it is long enough, for the reason that mapped.cpp tells.
 bool extend_file(const Window& window, Context& context) {
-  const PhaseTimer timer(context.phases.io_ns);
+  const PhaseTimer timer(context.phases, &Phases::io_ns);
   const int64_t last = window.file.length() - 1;
   const auto written =
       context.file.write_at(window.file.end - 1, view_of(window, {last, last + 1}));
@@ -102,7 +102,7 @@ Outcome write_mapped(const Window& window, const CoverageMap& map, Context& cont
   const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
   const auto mapping = port::FileMapping::map(file, begin, end, port::Access::kReadWrite);
   if (!mapping) return write_marked(window, map, context);
-  const PhaseTimer timer(context.phases.copy_ns);
+  const PhaseTimer timer(context.phases, &Phases::copy_ns);
   const int64_t length = window.file.length();
   std::byte* to = mapping->data() + (window.file.begin - begin);
   const bool stored = mapping->touch([&window, &map, to, length] {
@@ -135,7 +135,7 @@ Outcome write_merged(const Window& window, const CoverageMap& map, Context& cont
   auto bytes = pattern::ByteSet::of(window.file);
   if (!stored || !bytes) return write_marked(window, map, context);
   auto held = [&] {
-    const PhaseTimer timer(context.phases.lock_ns);
+    const PhaseTimer timer(context.phases, &Phases::lock_ns);
     return context.locks.acquire(*bytes, lock::Mode::kExclusive);
   }();
   if (!held) return {window.file.begin, base::failure_of(held)};
@@ -152,14 +152,14 @@ Outcome write_merged(const Window& window, const CoverageMap& map, Context& cont
 }  // namespace
 
 Outcome read_window(const Window& window, Context& context) {
-  const PhaseTimer timer(context.phases.io_ns);
+  const PhaseTimer timer(context.phases, &Phases::io_ns);
   const auto length = static_cast<size_t>(window.file.length());
   Transfer transfer = context.file.read_at(window.file.begin, {window.bytes, length});
   return {window.file.begin + transfer.bytes, std::move(transfer.status)};
 }
 
 Outcome write_window(const Window& window, Context& context) {
-  const PhaseTimer timer(context.phases.io_ns);
+  const PhaseTimer timer(context.phases, &Phases::io_ns);
   const auto length = static_cast<size_t>(window.file.length());
   Transfer transfer = context.file.write_at(window.file.begin, {window.bytes, length});
   return {window.file.begin + transfer.bytes, std::move(transfer.status)};

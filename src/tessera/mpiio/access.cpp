@@ -199,15 +199,17 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
     mine.status = file.group->exchange().agree(mine.status);
     return mine;
   }
-  const Stopwatch watch;
-  move::Context context{*means.file, *means.locks,     *means.hints, means.costs,           {}, {},
-                        before,      means.companions, means.place,  means.experience.get()};
+  const bool noted = Journal::get().on();
+  const Stopwatch watch(noted);
+  move::Context context{
+      *means.file, *means.locks, *means.hints,     means.costs, {noted},
+      {},          before,       means.companions, means.place, means.experience.get()};
   port::Team* team = file.group->team();
   Transfer done =
       team != nullptr
           ? move::execute_in_team(moved, context, *team)
           : move::execute_across_nodes(moved, context, file.group->exchange(), file.group->nodes());
-  if (Journal::get().on()) note(means, moved, true, done, context, watch);
+  if (noted) note(means, moved, true, done, context, watch);
   return done;
 }
 
@@ -301,14 +303,15 @@ Means means_of(OpenFile& file) {
 
 Transfer execute_alone(const Move& moved, const Means& means) {
   if (!moved.file.ascending()) return read_overlapping(moved, *means.file);
-  const Stopwatch watch;
+  const bool noted = Journal::get().on();
+  const Stopwatch watch(noted);
   NoLocks none;
   lock::Locks& locks = means.atomic ? none : *means.locks;
-  move::Context context{*means.file, locks, *means.hints,     means.costs, {},
+  move::Context context{*means.file, locks, *means.hints,     means.costs, {noted},
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
                                : move::execute_independent(moved, context);
-  if (Journal::get().on()) note(means, moved, false, done, context, watch);
+  if (noted) note(means, moved, false, done, context, watch);
   return done;
 }
 

@@ -1,21 +1,23 @@
 // Stopwatch: how long something took, for the journal.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+
+#include "tessera/port/posix_clock.hpp"
 
 namespace tessera::mpiio {
 
 class Stopwatch {
  public:
+  // One that is not wanted reads no clock, and ns() is 0.
+  explicit Stopwatch(bool wanted = true) : start_ns_(wanted ? port::PosixClock().now_ns() : -1) {}
+
   [[nodiscard]] int64_t ns() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
-                                                                start_)
-        .count();
+    return start_ns_ < 0 ? 0 : port::PosixClock().now_ns() - start_ns_;
   }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const int64_t start_ns_;
 };
 
 }  // namespace tessera::mpiio

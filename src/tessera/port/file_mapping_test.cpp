@@ -61,6 +61,22 @@ TEST_F(Mapping, BytesThatAreGoneAreAnAnswer) {
   }
 }
 
+TEST_F(Mapping, LoadsAndStores) {
+  const auto mapping = FileMapping::map(*file_, 5000, 6000, Access::kReadWrite).value();
+  base::Bytes bytes(1000);
+  EXPECT_TRUE(mapping.load(5000, bytes));
+  EXPECT_EQ(bytes.front(), std::byte{5000 % 251});
+  EXPECT_EQ(bytes.back(), static_cast<std::byte>(5999 % 251));
+  EXPECT_TRUE(mapping.store(5999, base::ByteView(bytes).first(1)));
+  EXPECT_TRUE(mapping.load(5999, std::span(bytes).last(1)));
+  EXPECT_EQ(bytes.back(), std::byte{5000 % 251});
+  ASSERT_TRUE(file_->truncate(0));
+  for (int round = 0; round < 200; ++round) {
+    EXPECT_FALSE(mapping.load(5000, bytes));
+    EXPECT_FALSE(mapping.store(5000, bytes));
+  }
+}
+
 TEST_F(Mapping, WorksBesideAHandlerThatComesLater) {
   const auto mapping = FileMapping::map(*file_, 0, 20'000, Access::kRead).value();
   ASSERT_TRUE(file_->truncate(0));

@@ -126,7 +126,7 @@ ProcessTeam::ProcessTeam(int rank, int size, Idle idle)
       size_(size),
       process_(::getpid()),
       awake_(SharedBarrier::patience_for(size, idle)),
-      asleep_{awake_.yields ? 0 : awake_.spin_ns, false, std::move(idle)} {}
+      asleep_{awake_.yields ? 0 : awake_.spin_ns, false, awake_.core, std::move(idle)} {}
 
 base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::found(int size, Idle idle) {
   TESSERA_ASSERT(1 <= size && size <= kRanksMax);
@@ -137,6 +137,7 @@ base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::found(int size, Idle idl
   auto* header = new (team->meeting_place_.bytes().data()) Header{};
   header->size = size;
   header->token = team->token_ = SystemRandom().next();
+  header->barrier.settle(team->awake_);
   return team;
 }
 
@@ -159,6 +160,7 @@ base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::join(const TeamAddress& 
       new ProcessTeam(rank, static_cast<int>(header->size), std::move(idle)));
   TESSERA_TRY_VOID(team->map(std::move(file)));
   team->token_ = address.token;
+  team->header().barrier.settle(team->awake_);
   return team;
 }
 
@@ -206,7 +208,8 @@ base::Failure ProcessTeam::broken() {
 
 // One round (P1): gives a chunk of the stream and waits for the others. The mailboxes of the round
 // may be read until the next one begins.
-base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, const Stream& mine, uint64_t chunk) {
+base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, const Stream& mine,
+                                                 uint64_t chunk) {
   if (failed_) return base::Failure{*failed_};
   const uint64_t round = rounds_++;
   Slot& to = slot(round, rank_);

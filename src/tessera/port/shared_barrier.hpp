@@ -4,7 +4,8 @@
 // so far: one word of memory changes hands, and nobody has to let the others go. A rank looks at it
 // for a while, which is less than going to sleep costs, and then sleeps on it in the kernel until
 // the last one wakes all with one system call. Where there are more ranks than cores they offer
-// their core between two looks, so that those who are still to come can use it.
+// their core between two looks, so that those who are still to come can use it; the last one of
+// those that are bound to a core knows that none of them needs it.
 //   (B1) wait() answers that they have met only after all ranks have called it for this round, and
 //        their writes before it are seen after it.
 //   (B2) After break_up() no call waits: those that not all ranks have made answer kBroken.
@@ -30,6 +31,7 @@ class SharedBarrier {
   struct Patience {
     int64_t spin_ns = 0;         // looks at the memory for so long before it sleeps
     bool yields = false;         // offers its core between two looks
+    int core = -1;               // to which it is bound, if it is, and has said so in settle()
     std::function<void()> idle;  // called about every millisecond of sleep; may be empty
   };
 
@@ -41,6 +43,8 @@ class SharedBarrier {
   // Patience for so many ranks on this machine.
   [[nodiscard]] static Patience patience_for(int ranks, std::function<void()> idle);
 
+  // Says before its first round that this rank is bound to a core, if it is.
+  void settle(const Patience& patience);
   // Rounds are numbered from 0, on every rank alike.
   [[nodiscard]] Outcome wait(uint64_t round, int ranks, Voice voice, const Patience& patience);
 
@@ -52,15 +56,18 @@ class SharedBarrier {
  private:
   // A round as a rank sees it; counts go around at 2^32.
   struct Round {
-    uint32_t number;
-    uint32_t first;  // arrivals before it
-    uint32_t end;    // and with it
+    uint32_t number;  // from 0
+    uint32_t first;   // arrivals before it
+    uint32_t end;     // and with it
   };
 
   [[nodiscard]] bool passed(const Round& round) const {
     return static_cast<int32_t>(arrived_.load(std::memory_order_acquire) - round.end) >= 0;
   }
   [[nodiscard]] Outcome met(const Round& round) const;
+  [[nodiscard]] bool spin(const Round& round, const Patience& patience) const;
+  [[nodiscard]] bool look(const Round& round, const Patience& patience) const;
+  [[nodiscard]] bool may_keep_core(const Round& round, const Patience& patience) const;
   void sleep(const Round& round);
   void wake_all();
 
@@ -71,6 +78,15 @@ class SharedBarrier {
   // ones: nobody begins the next but one before all have left a round.
   std::array<std::atomic<uint32_t>, 2> told_ = {};
   alignas(64) std::atomic<uint32_t> asleep_ = 0;
+
+  // The ranks that are bound to a core, and their arrivals; only they look at it. Cores of which
+  // there are more share one.
+  struct alignas(64) Core {
+    std::atomic<uint32_t> residents = 0;
+    std::atomic<uint32_t> arrived = 0;
+  };
+  static constexpr size_t kCores = 256;
+  std::array<Core, kCores> cores_ = {};
 };
 
 }  // namespace tessera::port

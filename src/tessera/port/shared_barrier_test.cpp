@@ -22,10 +22,12 @@ void run_threads(int count, const std::function<void(int)>& main) {
 TEST(SharedBarrier, B1WritesBeforeAreSeenAfter) {
   using Patience = SharedBarrier::Patience;
   for (const Patience& patience :
-       {Patience{}, Patience{20'000, false, {}}, Patience{20'000, true, {}}}) {
+       {Patience{}, Patience{20'000, false, -1, {}}, Patience{20'000, true, -1, {}},
+        Patience{20'000, true, 300, {}}}) {
     constexpr int kThreads = 4;
     SharedBarrier barrier;
     std::vector<int> values(kThreads, -1);
+    for (int i = 0; i < kThreads; ++i) barrier.settle(patience);
     run_threads(kThreads, [&](int me) {
       uint64_t round = 0;
       for (int turn = 0; turn < 300; ++turn) {
@@ -51,7 +53,7 @@ TEST(SharedBarrier, B2ABrokenBarrierHoldsNobody) {
     EXPECT_EQ(barrier.wait(0, 3, Voice::kTells, {}), Outcome::kBroken);
   });
   EXPECT_EQ(barrier.broken(), 7U);
-  EXPECT_EQ(barrier.wait(0, 1, Voice::kTells, {}), Outcome::kBroken);
+  EXPECT_EQ(barrier.wait(1, 3, Voice::kTells, {}), Outcome::kBroken);
 }
 
 TEST(SharedBarrier, B2AMeetingThatWasCompleteCountsAlsoWhenItIsBrokenAtOnce) {
