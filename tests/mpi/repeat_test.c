@@ -1,0 +1,154 @@
+/* Accesses that come back to the same place again and again: what a library keeps for them between
+ * two accesses must follow the file. */
+#include <sys/stat.h>
+#include <utime.h>
+
+#include "suite.h"
+
+enum { kTimes = 100, kBlock = 1000 };
+
+/* Collective accesses where `together` holds. */
+static int write_block(MPI_File file, MPI_Offset at, const void* data, bool together) {
+  return together ? MPI_File_write_at_all(file, at, data, kBlock, MPI_BYTE, MPI_STATUS_IGNORE)
+                  : MPI_File_write_at(file, at, data, kBlock, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
+static int read_block(MPI_File file, MPI_Offset at, void* data, bool together, MPI_Status* status) {
+  return together ? MPI_File_read_at_all(file, at, data, kBlock, MPI_BYTE, status)
+                  : MPI_File_read_at(file, at, data, kBlock, MPI_BYTE, status);
+}
+
+static void sync_all(MPI_File file) {
+  CHECK_OK(MPI_File_sync(file));
+  check_barrier();
+  CHECK_OK(MPI_File_sync(file));
+}
+
+/* Every rank rewrites its block, and reads that of the next one after each turn. */
+static void repeat_turns(void) {
+  MPI_File file = check_create(check_path("dat"));
+  unsigned char data[kBlock], found[kBlock], expected[kBlock];
+  const int next = (check_rank + 1) % check_size;
+  for (int turn = 0; turn < 6; ++turn) {
+    for (unsigned time = 0; time < kTimes; ++time) {
+      check_fill(data, kBlock, 10 * (unsigned)check_rank + time);
+      CHECK_OK(write_block(file, kBlock * check_rank, data, turn % 2 == 0));
+    }
+    check_fill(expected, kBlock, 10 * (unsigned)next + kTimes - 1);
+    sync_all(file);
+    for (int time = 0; time < kTimes; ++time) {
+      MPI_Status status;
+      memset(found, 0, kBlock);
+      CHECK_OK(read_block(file, kBlock * next, found, turn % 2 == 0, &status));
+      CHECK_COUNT(status, MPI_BYTE, kBlock);
+      CHECK_BYTES(found, expected, kBlock);
+    }
+    sync_all(file);
+  }
+  CHECK_OK(MPI_File_close(&file));
+}
+
+/* Begins and ends with a barrier. */
+static void read_often(MPI_File file, long long expected_bytes) {
+  unsigned char found[kBlock];
+  check_barrier();
+  for (int time = 0; time < kTimes; ++time) {
+    MPI_Status status;
+    CHECK_OK(read_block(file, 500, found, false, &status));
+    CHECK_COUNT(status, MPI_BYTE, expected_bytes);
+  }
+  check_barrier();
+}
+
+/* The file is cut and grows, while nobody reads, inside the page that all ranks read from. */
+static void repeat_at_the_end(void) {
+  MPI_File file = check_create(check_path("dat"));
+  unsigned char data[kBlock];
+  check_fill(data, kBlock, 1);
+  CHECK_OK(MPI_File_set_size(file, 3000));
+  read_often(file, 1000);
+  CHECK_OK(MPI_File_set_size(file, 700));
+  read_often(file, 200);
+  CHECK_OK(write_block(file, 100, data, true));
+  read_often(file, 600);
+  CHECK_OK(MPI_File_set_size(file, 10));
+  read_often(file, 0);
+  CHECK_OK(MPI_File_close(&file));
+}
+
+/* Rank 0 cuts the file through a handle of its own; after a sync the others see it, and what they
+ * write then is there. */
+static void repeat_beside_another_handle(void) {
+  const char* path = check_path("dat");
+  MPI_File file = check_create(path);
+  unsigned char data[kBlock], found[kBlock];
+  check_fill(data, kBlock, 7);
+  for (int time = 0; time < kTimes; ++time) {
+    CHECK_OK(write_block(file, 5000 + kBlock * check_rank, data, false));
+  }
+  sync_all(file);
+  if (check_rank == 0) {
+    MPI_File own = check_open(MPI_COMM_SELF, path, MPI_MODE_RDWR);
+    CHECK_OK(MPI_File_set_size(own, 5100));
+    CHECK_OK(MPI_File_close(&own));
+  }
+  sync_all(file);
+  MPI_Status status;
+  CHECK_OK(read_block(file, 5000 + kBlock * check_rank, found, false, &status));
+  CHECK_COUNT(status, MPI_BYTE, check_rank == 0 ? 100 : 0);
+  check_barrier();
+  CHECK_OK(write_block(file, 5000 + kBlock * check_rank, data, false));
+  sync_all(file);
+  CHECK_OK(read_block(file, 5000 + kBlock * check_rank, found, false, &status));
+  CHECK_COUNT(status, MPI_BYTE, kBlock);
+  CHECK_BYTES(found, data, kBlock);
+  CHECK_EQ(check_file_size(path), 5000 + kBlock * check_size);
+  CHECK_OK(MPI_File_close(&file));
+}
+
+/* Whoever looks at the file after it was closed sees that it was changed. */
+static void repeat_changes_the_time(void) {
+  const char* path = check_path("dat");
+  MPI_File file = check_create(path);
+  unsigned char data[kBlock];
+  check_fill(data, kBlock, 3);
+  for (int time = 0; time < kTimes; ++time) {
+    CHECK_OK(write_block(file, kBlock * check_rank, data, true));
+  }
+  check_barrier();
+  const struct utimbuf long_ago = {1000, 1000};
+  if (check_rank == 0) CHECK_EQ(utime(path, &long_ago), 0);
+  check_barrier();
+  CHECK_OK(write_block(file, kBlock * check_rank, data, true));
+  CHECK_OK(MPI_File_close(&file));
+  struct stat status;
+  CHECK_EQ(stat(path, &status), 0);
+  CHECK(status.st_mtime > 1000);
+}
+
+/* All ranks extend the file while each comes back to its first block. */
+static void repeat_while_it_grows(void) {
+  MPI_File file = check_create(check_path("dat"));
+  unsigned char data[kBlock], found[kBlock];
+  check_fill(data, kBlock, (unsigned)check_rank);
+  for (int time = 0; time < kTimes; ++time) {
+    CHECK_OK(write_block(file, kBlock * check_rank, data, false));
+    CHECK_OK(write_block(file, kBlock * ((MPI_Offset)time * check_size + check_rank), data, false));
+  }
+  sync_all(file);
+  for (int time = 0; time < kTimes; ++time) {
+    CHECK_OK(read_block(file, kBlock * ((MPI_Offset)time * check_size + check_rank), found, false,
+                        MPI_STATUS_IGNORE));
+    CHECK_BYTES(found, data, kBlock);
+  }
+  CHECK_OK(MPI_File_close(&file));
+}
+
+const struct Subtest repeat_subtests[] = {
+    {"repeat_turns", repeat_turns, CHECK_ALWAYS},
+    {"repeat_at_the_end", repeat_at_the_end, CHECK_ALWAYS},
+    {"repeat_beside_another_handle", repeat_beside_another_handle, CHECK_ALWAYS},
+    {"repeat_changes_the_time", repeat_changes_the_time, CHECK_ALWAYS},
+    {"repeat_while_it_grows", repeat_while_it_grows, CHECK_ALWAYS},
+    {0},
+};
