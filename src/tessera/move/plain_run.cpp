@@ -28,8 +28,7 @@ void invest_in(const PlainRun& run, int64_t size, port::PlainFile& file, KeptMap
   if (run.part().end > size) return;
   if (!kept.holds(run.part(), run.direction)) {
     const Interval pages = KeptMapping::pages_around(run.part());
-    auto made =
-        port::FileMapping::map(file, pages.begin, pages.end, access_for(run.direction));
+    auto made = port::FileMapping::map(file, pages.begin, pages.end, access_for(run.direction));
     if (!made) return;
     kept.keep(std::make_unique<port::FileMapping>(*std::move(made)));
   }
@@ -38,20 +37,24 @@ void invest_in(const PlainRun& run, int64_t size, port::PlainFile& file, KeptMap
 
 }  // namespace
 
-Transfer execute_plain(const PlainRun& run, port::PlainFile& file, Experience& experience,
-                       const Costs& costs) {
-  if (run.memory.empty() || !file.is_local()) return execute_by_call(run, file);
-  switch (experience.mapping.copy(run, gain_of(run, costs))) {
+Transfer execute_plain(const PlainRun& run, const PlainMeans& means) {
+  const EngineHint engine = means.hints.engine;
+  const bool may_map = engine == EngineHint::kAutomatic || engine == EngineHint::kMapped;
+  if (run.memory.empty() || !may_map || !means.file.is_local()) {
+    return execute_by_call(run, means.file);
+  }
+  KeptMapping& kept = means.experience.mapping;
+  switch (kept.copy(run, gain_of(run, means.costs))) {
     case KeptMapping::Answer::kCopied:
       return {std::ssize(run.memory), {}};
     case KeptMapping::Answer::kAbsent:
-      return execute_by_call(run, file);
+      return execute_by_call(run, means.file);
     case KeptMapping::Answer::kWanted:
       break;
   }
-  const auto size = file.size();
-  Transfer moved = execute_by_call(run, file);
-  if (size && moved.status) invest_in(run, *size, file, experience.mapping);
+  const auto size = means.file.size();
+  Transfer moved = execute_by_call(run, means.file);
+  if (size && moved.status) invest_in(run, *size, means.file, kept);
   return moved;
 }
 

@@ -7,14 +7,22 @@
 
 #include "tessera/move/costs.hpp"
 #include "tessera/move/experience.hpp"
+#include "tessera/move/hints.hpp"
 #include "tessera/port/plain_file.hpp"
 
 namespace tessera::move {
 
 using PlainRun = KeptMapping::Run;
 
+// What it works with besides the run.
+struct PlainMeans {
+  port::PlainFile& file;
+  const Hints& hints;
+  const Costs& costs;
+  Experience& experience;
+};
+
 // Moves the run. `bytes` of the answer is how much of it: a read ends at the end of the file.
-[[nodiscard]] Transfer execute_plain(const PlainRun& run, port::PlainFile& file,
-                                     Experience& experience, const Costs& costs);
+[[nodiscard]] Transfer execute_plain(const PlainRun& run, const PlainMeans& means);
 
 }  // namespace tessera::move

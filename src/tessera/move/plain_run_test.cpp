@@ -17,7 +17,7 @@ using Bytes = std::vector<std::byte>;
 class PlainRunTest : public ::testing::Test {
  protected:
   Transfer move(Direction direction, int64_t offset, Bytes& memory) {
-    return execute_plain({direction, offset, memory}, *file_, experience_, costs_);
+    return execute_plain({direction, offset, memory}, {*file_, hints_, costs_, experience_});
   }
 
   // Moves the run until it is copied, or for ever.
@@ -37,6 +37,7 @@ class PlainRunTest : public ::testing::Test {
       port::PlainFile::open(directory_.path("runs"), {.read = true, .write = true, .create = true})
           .value();
   Experience experience_;
+  Hints hints_;
   const Costs costs_;
 };
 
@@ -51,6 +52,13 @@ TEST_F(PlainRunTest, WhoComesBackCopies) {
   come_back(Direction::kRead, 4096, read);
   EXPECT_TRUE(is_copied(Direction::kRead, 4096, read));
   EXPECT_EQ(read, written);
+}
+
+TEST_F(PlainRunTest, HintsKeepItFromBeingMapped) {
+  hints_ = Hints::parse({"", {}, {{"tessera_engine", "list"}}}).value();
+  Bytes memory(100, std::byte{1});
+  come_back(Direction::kWrite, 0, memory);
+  EXPECT_FALSE(is_copied(Direction::kWrite, 0, memory));
 }
 
 TEST_F(PlainRunTest, WhoGoesOnDoesNot) {
@@ -80,8 +88,9 @@ TEST_F(PlainRunTest, AFileThatCannotBeMappedIsMovedAllTheSame) {
                          .value();
   Bytes memory(100, std::byte{5});
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(execute_plain({Direction::kWrite, 0, memory}, *other, experience_, costs_).bytes,
-              100);
+    ASSERT_EQ(
+        execute_plain({Direction::kWrite, 0, memory}, {*other, hints_, costs_, experience_}).bytes,
+        100);
   }
   EXPECT_EQ(other->size().value(), 100);
 }

@@ -214,7 +214,8 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
 }
 
 Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
-  Transfer moved = move::execute_plain(plain, *file.file, *file.experience, file.costs);
+  Transfer moved =
+      move::execute_plain(plain, {*file.file, *file.hints, file.costs, *file.experience});
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return {moved.bytes, std::move(moved.status)};
 }
