@@ -127,9 +127,7 @@ class Prices {
   [[nodiscard]] double copied_runs() const {
     return (runs_ + static_cast<double>(move_.memory.runs())) * costs_.copy_run_ns;
   }
-  [[nodiscard]] double copied_bytes() const {
-    return bytes_ * costs_.copy_byte_ns * byte_share();
-  }
+  [[nodiscard]] double copied_bytes() const { return bytes_ * costs_.copy_byte_ns * byte_share(); }
   [[nodiscard]] double copy() const { return copied_bytes() + copied_runs(); }
   [[nodiscard]] double mapped_copy() const {
     return copied_bytes() * costs_.mapped_byte_share + copied_runs();
@@ -191,7 +189,8 @@ std::vector<Offer> offers_for(const Move& move, const Prices& prices, const File
   const bool one_run = move.file.runs() <= 1;
   offer(one_run ? Engine::kDirect : Engine::kList, one_run ? prices.direct() : prices.list());
   if (may_sieve && !one_run) offer(Engine::kSieve, prices.sieve());
-  if (one_run ? worth_mapping(move, facts) : may_map(move, facts)) offer(Engine::kMapped, prices.mapped());
+  if (one_run ? worth_mapping(move, facts) : may_map(move, facts))
+    offer(Engine::kMapped, prices.mapped());
   std::sort(offers.begin(), offers.end(),
             [](const Offer& a, const Offer& b) { return a.together_ns < b.together_ns; });
   return offers;

@@ -1,8 +1,8 @@
 // Plain accesses: one run in memory and one in the file, the most frequent access of all.
 //
 // It needs no pattern and no choice of an engine (move/plain_run.hpp), only a few checks. Whatever
-// is not plain, or is wrong, takes the long way (access.cpp), which says why. Thread safety: as
-// OpenFile.
+// is not plain, or is wrong, takes the long way (access.cpp), which says why.
+// Thread safety: as OpenFile.
 #pragma once
 
 #include <optional>
