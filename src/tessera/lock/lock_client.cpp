@@ -1,0 +1,221 @@
+#include "tessera/lock/lock_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/pattern/encode.hpp"
+
+namespace tessera::lock {
+
+namespace {
+
+using base::Code;
+
+// Messages in a lease: two may be lost.
+constexpr int64_t kRenewalsPerLease = 3;
+
+const char* text_of(Loss why) {
+  switch (why) {
+    case Loss::kExpired:
+      return "the lock server has not heard of this process for the length of its lease";
+    case Loss::kHeldLong:
+      return "the lock was held for longer than was asked for";
+    case Loss::kBroken:
+      return "the lock was broken by an administrator";
+  }
+  return "the lock was taken away";
+}
+
+}  // namespace
+
+Sequence LockClient::oldest() const {
+  return requests_.empty() ? last_ + 1 : requests_.begin()->first;
+}
+
+void LockClient::say(const Message& message) { send_(encode(message)); }
+
+Sequence LockClient::acquire(const Asked& asked, int64_t now_ns) {
+  TESSERA_ASSERT(!asked.claim.bytes.empty());
+  const Sequence sequence = ++last_;
+  Request request;
+  request.message.sequence = sequence;
+  request.message.file = asked.file;
+  request.message.mode = asked.claim.mode;
+  request.message.wait_ns = asked.wait_ns;
+  request.message.hold_ns = asked.hold_ns;
+  request.message.bytes = pattern::encode(asked.claim.bytes.ascending());
+  Request& kept = requests_.emplace(sequence, std::move(request)).first->second;
+  if (greeted_) ask(kept, now_ns);
+  return sequence;
+}
+
+void LockClient::ask(Request& request, int64_t now_ns) {
+  request.message.oldest = oldest();
+  request.message.stamp_ns = now_ns;
+  request.message.reclaims = request.state == State::kReclaimed;
+  said_ns_ = now_ns;
+  say(request.message);
+}
+
+void LockClient::release(Sequence sequence, int64_t now_ns) {
+  if (requests_.erase(sequence) == 0 || !greeted_) return;
+  said_ns_ = now_ns;
+  say(Release{sequence, oldest(), now_ns});
+}
+
+bool LockClient::holds(Sequence sequence, int64_t now_ns, int64_t for_ns) const {
+  const auto at = requests_.find(sequence);
+  if (at == requests_.end() || at->second.state == State::kAsked) return false;
+  return now_ns < valid_until_ns_ && for_ns <= valid_until_ns_ - now_ns;
+}
+
+// --- connections
+
+void LockClient::connected(int64_t now_ns) {
+  connected_ = true;
+  greeted_ = false;
+  heard_ns_ = now_ns;
+  greet(now_ns);
+}
+
+void LockClient::disconnected() { connected_ = greeted_ = false; }
+
+void LockClient::greet(int64_t now_ns) {
+  Hello hello = {epoch_, session_, secret_, now_ns, name_, {}};
+  for (const auto& [sequence, request] : requests_) hello.active.push_back(sequence);
+  said_ns_ = now_ns;
+  say(hello);
+}
+
+base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
+  if (greeted_) return base::fail(Code::kIntegrity, "a second Welcome");
+  greeted_ = true;
+  const bool restarted = epoch_ != 0 && welcome.epoch != epoch_;
+  if (!welcome.resumed && !restarted) lose_held(text_of(Loss::kExpired));
+  if (now_ns >= valid_until_ns_) lose_held(text_of(Loss::kExpired));
+  if (restarted) {
+    // What is held under the lease of the old server is asked for again; until then that lease
+    // counts, as the new server grants it to nobody else.
+    for (auto& [sequence, request] : requests_) {
+      if (request.state == State::kHeld) request.state = State::kReclaimed;
+    }
+  }
+  epoch_ = welcome.epoch;
+  session_ = welcome.session;
+  secret_ = welcome.secret;
+  lease_ns_ = welcome.lease_ns;
+  const bool waits = std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
+    return request.second.state == State::kReclaimed;
+  });
+  if (!waits) renew_lease(welcome.stamp_ns);
+  // Also what is held: it may have been taken away while nobody could say so.
+  for (auto& [sequence, request] : requests_) ask(request, now_ns);
+  return {};
+}
+
+void LockClient::renew_lease(int64_t stamp_ns) {
+  valid_until_ns_ = std::max(valid_until_ns_, stamp_ns + lease_ns_);
+}
+
+// --- what servers say
+
+void LockClient::on(const Granted& granted) {
+  const auto at = requests_.find(granted.sequence);
+  if (at == requests_.end()) return;
+  if (at->second.state == State::kAsked) {
+    events_.push_back({Event::Kind::kGranted, granted.sequence});
+  }
+  at->second.state = State::kHeld;
+}
+
+void LockClient::on(const Refused& refused) {
+  const auto at = requests_.find(refused.sequence);
+  if (at == requests_.end()) return;
+  if (at->second.state != State::kAsked) {
+    lose(refused.sequence, refused.text);
+    return;
+  }
+  requests_.erase(at);
+  const bool later = refused.why == Refusal::kWouldWait || refused.why == Refusal::kBusy;
+  events_.push_back({Event::Kind::kRefused, refused.sequence,
+                     base::Error{later ? Code::kRetry : Code::kInvalid, 0, refused.text}});
+}
+
+void LockClient::on(const Lost& lost, int64_t now_ns) {
+  if (lost.sequence != 0) {
+    lose(lost.sequence, text_of(lost.why));
+    return;
+  }
+  // The session is gone; whoever still waits asks again in a new one.
+  lose_held(text_of(lost.why));
+  session_ = 0;
+  secret_ = 0;
+  greeted_ = false;
+  greet(now_ns);
+}
+
+void LockClient::lose(Sequence sequence, const std::string& why) {
+  if (requests_.erase(sequence) == 0) return;
+  events_.push_back({Event::Kind::kLost, sequence, base::Error{Code::kFailed, 0, why}});
+}
+
+void LockClient::lose_held(const std::string& why) {
+  std::vector<Sequence> held;
+  for (const auto& [sequence, request] : requests_) {
+    if (request.state != State::kAsked) held.push_back(sequence);
+  }
+  for (const Sequence sequence : held) lose(sequence, why);
+}
+
+base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
+  TESSERA_TRY(const Message message, decode(frame));
+  heard_ns_ = now_ns;
+  if (const auto* welcome = std::get_if<Welcome>(&message)) return on(*welcome, now_ns);
+  // What a server said in a session that is over does not count.
+  if (!greeted_) return {};
+  if (const auto* granted = std::get_if<Granted>(&message)) {
+    renew_lease(granted->stamp_ns);
+    on(*granted);
+  } else if (const auto* refused = std::get_if<Refused>(&message)) {
+    renew_lease(refused->stamp_ns);
+    on(*refused);
+  } else if (const auto* renewed = std::get_if<Renewed>(&message)) {
+    renew_lease(renewed->stamp_ns);
+  } else if (const auto* lost = std::get_if<Lost>(&message)) {
+    on(*lost, now_ns);
+  } else {
+    return base::fail(Code::kIntegrity, "a message that only clients send");
+  }
+  return {};
+}
+
+// --- time
+
+void LockClient::advance(int64_t now_ns) {
+  if (now_ns >= valid_until_ns_) lose_held(text_of(Loss::kExpired));
+  if (!greeted_ || requests_.empty()) return;
+  if (now_ns - said_ns_ < lease_ns_ / kRenewalsPerLease) return;
+  said_ns_ = now_ns;
+  say(Renew{now_ns});
+}
+
+std::optional<int64_t> LockClient::next_due_ns() const {
+  if (requests_.empty()) return std::nullopt;
+  std::optional<int64_t> due;
+  if (greeted_) due = said_ns_ + lease_ns_ / kRenewalsPerLease;
+  const bool held = std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
+    return request.second.state != State::kAsked;
+  });
+  if (held) due = std::min(due.value_or(valid_until_ns_), valid_until_ns_);
+  return due;
+}
+
+bool LockClient::is_stalled(int64_t now_ns) const {
+  // Before the first Welcome nothing is known of its lease.
+  constexpr int64_t kFirstNs = 1'000'000'000;
+  const int64_t patience_ns = lease_ns_ > 0 ? lease_ns_ / 2 : kFirstNs;
+  return connected_ && !requests_.empty() && now_ns - heard_ns_ > patience_ns;
+}
+
+}  // namespace tessera::lock

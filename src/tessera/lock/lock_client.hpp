@@ -1,0 +1,116 @@
+// LockClient: a process's side of the lock service, as a state machine.
+//
+// It is told of frames, of connections and of the time, and answers with frames and events; sockets
+// and threads are elsewhere. A request outlives connections and servers: it is asked again until it
+// is answered, and a lock that is held is reclaimed from a server that was restarted.
+//   (C1) A lock counts as held only while the lease lasts, counted from when a message was sent
+//        that the server has answered. When it is over, or the server says so, the lock is lost,
+//        and an event tells it.
+//   (C2) Each request ends in one event kGranted or kRefused, unless it is released before; each
+//        granted one may end in one kLost.
+//
+//   acquire() --> asked --Granted--> held --release()--> over
+//                   |                 |
+//                Refused       Lost, lease over
+//
+// Time is what the caller says; it never decreases. Thread safety: none; one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/lock/lock_index.hpp"
+#include "tessera/lock/messages.hpp"
+
+namespace tessera::lock {
+
+class LockClient {
+ public:
+  using Send = std::function<void(base::Bytes frame)>;
+
+  // `name` is what those who look at the server see.
+  LockClient(std::string name, Send send) : name_(std::move(name)), send_(std::move(send)) {}
+
+  struct Asked {
+    std::string file;
+    Claim claim;
+    int64_t wait_ns = -1;  // 0: now or never; negative: for ever
+    int64_t hold_ns = 0;   // taken away after so long; 0: never
+  };
+
+  // Asks for a lock, as soon as there is a connection. Requires bytes.
+  [[nodiscard]] Sequence acquire(const Asked& asked, int64_t now_ns);
+  // Gives it back, or gives the request up; nothing happens if it is over.
+  void release(Sequence sequence, int64_t now_ns);
+
+  // Whether it is held, and will be for so long yet.
+  [[nodiscard]] bool holds(Sequence sequence, int64_t now_ns, int64_t for_ns = 0) const;
+  [[nodiscard]] bool idle() const { return requests_.empty(); }
+  // What a store knows it by; 0 before the first connection.
+  [[nodiscard]] uint64_t epoch() const { return epoch_; }
+  [[nodiscard]] SessionId session() const { return session_; }
+
+  // A connection is there, and frames may be sent on it; or it is gone.
+  void connected(int64_t now_ns);
+  void disconnected();
+  // Fails, and the connection is to be ended, if no server sends such a frame.
+  [[nodiscard]] base::Result<void> receive(base::ByteView frame, int64_t now_ns);
+
+  // Does what has become due: says that it is alive while it asks or holds, and gives up what was
+  // held when the lease is over.
+  void advance(int64_t now_ns);
+  [[nodiscard]] std::optional<int64_t> next_due_ns() const;
+  // Whether the server has been silent for so long that another connection is worth trying.
+  [[nodiscard]] bool is_stalled(int64_t now_ns) const;
+
+  struct Event {
+    enum class Kind { kGranted, kRefused, kLost };
+    Kind kind;
+    Sequence sequence;
+    base::Error error = {};  // of the last two: kRetry if it would have to wait, kInvalid, kFailed
+  };
+  // What has happened since this was last called, in its order.
+  [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
+
+ private:
+  enum class State { kAsked, kHeld, kReclaimed };
+
+  struct Request {
+    Acquire message;
+    State state = State::kAsked;
+  };
+
+  [[nodiscard]] Sequence oldest() const;
+  void greet(int64_t now_ns);
+  void ask(Request& request, int64_t now_ns);
+  void say(const Message& message);
+  [[nodiscard]] base::Result<void> on(const Welcome& welcome, int64_t now_ns);
+  void on(const Granted& granted);
+  void on(const Refused& refused);
+  void on(const Lost& lost, int64_t now_ns);
+  void renew_lease(int64_t stamp_ns);
+  void lose(Sequence sequence, const std::string& why);
+  // All that are held, and those that are being reclaimed.
+  void lose_held(const std::string& why);
+
+  const std::string name_;
+  const Send send_;
+  bool connected_ = false;
+  bool greeted_ = false;  // the server has answered on this connection
+  uint64_t epoch_ = 0;
+  SessionId session_ = 0;
+  uint64_t secret_ = 0;
+  int64_t lease_ns_ = 0;
+  int64_t valid_until_ns_ = 0;
+  int64_t said_ns_ = 0;   // when something was last sent
+  int64_t heard_ns_ = 0;  // when something was last received, or the connection came
+  Sequence last_ = 0;
+  std::map<Sequence, Request> requests_;
+  std::vector<Event> events_;
+};
+
+}  // namespace tessera::lock

@@ -1,0 +1,479 @@
+#include "tessera/lock/lock_server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+#include "tessera/pattern/encode.hpp"
+
+namespace tessera::lock {
+
+namespace {
+
+using base::Code;
+using base::Result;
+
+// What a claim of a stranger may hold: as many nodes as fit into a frame of some megabytes.
+constexpr pattern::DecodeLimits kClaimLimits = {.max_nodes = int64_t{1} << 18,
+                                                .max_items = int64_t{1} << 20};
+
+Result<Claim> claim_of(const Acquire& asked) {
+  TESSERA_TRY(pattern::Pattern bytes, pattern::decode<1>(asked.bytes, kClaimLimits));
+  if (bytes.empty()) return base::fail(Code::kInvalid, "a lock on no bytes");
+  if (!bytes.ascending()) return base::fail(Code::kInvalid, "a lock on bytes that do not ascend");
+  if (bytes.span().begin < 0) {
+    return base::fail(Code::kInvalid, "a lock on bytes before the beginning of the file");
+  }
+  return Claim{pattern::ByteSet::of_ascending(std::move(bytes)), asked.mode};
+}
+
+int64_t later(int64_t now_ns, int64_t by_ns) {
+  return base::checked_add(now_ns, by_ns).value_or(std::numeric_limits<int64_t>::max());
+}
+
+}  // namespace
+
+LockServer::LockServer(const LockServerSettings& settings, port::Random& random, Fences* fences,
+                       Send send)
+    : settings_(settings),
+      random_(random),
+      fences_(fences),
+      send_(std::move(send)),
+      epoch_(random.next() | 1) {}
+
+void LockServer::start(int64_t now_ns) {
+  now_ns_ = now_ns;
+  grace_ = settings_.restarted ? Grace::kReclaiming : Grace::kOver;
+  grace_end_ns_ = settings_.restarted ? later(now_ns, settings_.grace_ns) : now_ns;
+}
+
+// --- sessions
+
+LockServer::Session* LockServer::find_session(SessionId id) {
+  const auto at = sessions_.find(id);
+  return at == sessions_.end() ? nullptr : &at->second;
+}
+
+LockServer::Session* LockServer::session_of(Peer peer) {
+  const auto at = peers_.find(peer);
+  return at == peers_.end() ? nullptr : find_session(at->second);
+}
+
+void LockServer::tell(const Session& session, const Message& message) const {
+  if (session.peer) send_(*session.peer, encode(message));
+}
+
+void LockServer::hear(Session& session, int64_t stamp_ns, int64_t now_ns) {
+  session.heard_ns = now_ns;
+  session.stamp_ns = stamp_ns;
+}
+
+LockServer::Session& LockServer::make_session(const Hello& hello) {
+  Session session;
+  session.id = ++last_session_;
+  session.secret = random_.next();
+  session.client = hello.client;
+  return sessions_.emplace(session.id, std::move(session)).first->second;
+}
+
+void LockServer::welcome(Peer peer, Session& session, bool resumed) {
+  if (session.peer && *session.peer != peer) peers_.erase(*session.peer);
+  session.peer = peer;
+  peers_[peer] = session.id;
+  tell(session, Welcome{.epoch = epoch_,
+                        .session = session.id,
+                        .secret = session.secret,
+                        .lease_ns = settings_.lease_ns,
+                        .stamp_ns = session.stamp_ns,
+                        .resumed = resumed});
+}
+
+Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
+  if (session_of(peer) != nullptr) return base::fail(Code::kIntegrity, "a second Hello");
+  Session* known = hello.epoch == epoch_ ? find_session(hello.session) : nullptr;
+  if (known != nullptr && known->secret != hello.secret) {
+    return base::fail(Code::kDenied, "the session of another client");
+  }
+  if (known != nullptr && !known->fencing) {
+    hear(*known, hello.stamp_ns, now_ns);
+    welcome(peer, *known, true);
+    release_others(*known, hello.active, now_ns);
+    return {};
+  }
+  if (sessions_.size() >= settings_.sessions_max) {
+    return base::fail(Code::kRetry, "the lock server has too many sessions");
+  }
+  Session& made = make_session(hello);
+  hear(made, hello.stamp_ns, now_ns);
+  deadlines_.insert({later(now_ns, settings_.lease_ns), Due::kLease, made.id});
+  welcome(peer, made, false);
+  return {};
+}
+
+// What the client does not name any more it has released, on a connection that was lost.
+void LockServer::release_others(Session& session, const std::vector<Sequence>& active,
+                                int64_t now_ns) {
+  std::vector<Ticket> gone;
+  for (const auto& [sequence, ticket] : session.active) {
+    if (!std::binary_search(active.begin(), active.end(), sequence)) gone.push_back(ticket);
+  }
+  for (const Ticket ticket : gone) {
+    session.over[requests_.at(ticket).sequence] = {};
+    ++counts_.released;
+    remove(ticket, now_ns);
+  }
+  std::erase_if(early_, [&](const Early& early) {
+    return early.session == session.id &&
+           !std::binary_search(active.begin(), active.end(), early.asked.sequence);
+  });
+}
+
+void LockServer::disconnect(Peer peer) {
+  Session* session = session_of(peer);
+  if (session != nullptr && session->peer == peer) session->peer.reset();
+  peers_.erase(peer);
+}
+
+void LockServer::expire(Session& session, int64_t now_ns) {
+  ++counts_.expired_sessions;
+  counts_.lost += session.active.size();
+  tell(session, Lost{0, Loss::kExpired});
+  session.fencing = true;
+  std::erase_if(early_, [&](const Early& early) { return early.session == session.id; });
+  if (session.peer) peers_.erase(*std::exchange(session.peer, std::nullopt));
+  const SessionId id = session.id;
+  if (fences_ == nullptr || session.active.empty()) {
+    end_session(id, now_ns);
+  } else {
+    fences_->begin(epoch_, id);
+  }
+}
+
+void LockServer::fenced(SessionId id) {
+  const Session* session = find_session(id);
+  if (session != nullptr && session->fencing) end_session(id, now_ns_);
+}
+
+void LockServer::epoch_fenced() {
+  if (grace_ == Grace::kFencing) end_grace(now_ns_);
+}
+
+void LockServer::end_session(SessionId id, int64_t now_ns) {
+  Session& session = sessions_.at(id);
+  while (!session.active.empty()) remove(session.active.begin()->second, now_ns);
+  std::erase_if(early_, [&](const Early& early) { return early.session == id; });
+  if (session.peer) peers_.erase(*session.peer);
+  sessions_.erase(id);
+}
+
+// --- requests
+
+bool LockServer::answer_again(Session& session, const Acquire& asked) {
+  if (asked.sequence < session.oldest) return true;
+  if (const auto active = session.active.find(asked.sequence); active != session.active.end()) {
+    const Request& request = requests_.at(active->second);
+    const auto state = files_.at(request.file).state(active->second);
+    if (state == LockState::kHeld) tell(session, Granted{asked.sequence, session.stamp_ns});
+    return true;
+  }
+  if (const auto over = session.over.find(asked.sequence); over != session.over.end()) {
+    if (over->second.answer) tell(session, *over->second.answer);
+    return true;
+  }
+  return std::any_of(early_.begin(), early_.end(), [&](const Early& early) {
+    return early.session == session.id && early.asked.sequence == asked.sequence;
+  });
+}
+
+void LockServer::forget_before(Session& session, Sequence oldest) {
+  session.oldest = std::max(session.oldest, oldest);
+  session.over.erase(session.over.begin(), session.over.lower_bound(session.oldest));
+}
+
+void LockServer::refuse(Session& session, Sequence sequence, Refusal why, const std::string& text) {
+  ++counts_.refused;
+  const Refused refused = {sequence, session.stamp_ns, why, text};
+  session.over[sequence] = {refused};
+  tell(session, refused);
+}
+
+void LockServer::on(Session& session, const Acquire& asked, int64_t now_ns) {
+  forget_before(session, asked.oldest);
+  if (answer_again(session, asked)) return;
+  if (session.active.size() + session.over.size() >= settings_.session_requests_max ||
+      requests_.size() + early_.size() >= settings_.requests_max) {
+    refuse(session, asked.sequence, Refusal::kBusy, "the lock server has too many requests");
+    return;
+  }
+  if (!in_grace() || asked.reclaims) {
+    ask(session, asked, now_ns);
+  } else if (asked.wait_ns == 0) {
+    refuse(session, asked.sequence, Refusal::kWouldWait,
+           "the lock server has just started, and waits for those who had locks");
+  } else {
+    early_.push_back({session.id, asked});
+  }
+}
+
+void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
+  auto claim = claim_of(asked);
+  if (!claim) {
+    refuse(session, asked.sequence, Refusal::kInvalid, claim.error().context);
+    return;
+  }
+  if (asked.reclaims) {
+    reclaim(session, asked, *std::move(claim), now_ns);
+    return;
+  }
+  const Ticket ticket = ++last_ticket_;
+  const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
+  requests_[ticket] = {session.id,  asked.sequence, asked.file, now_ns,
+                       wait_end_ns, asked.hold_ns,  false};
+  session.active[asked.sequence] = ticket;
+  LockTable& table = files_.try_emplace(asked.file, make_index(settings_.index)).first->second;
+  if (table.request(ticket, *std::move(claim)) == LockState::kHeld) {
+    grant(ticket, now_ns);
+    return;
+  }
+  requests_[ticket].waited = true;
+  if (asked.wait_ns == 0) {
+    remove(ticket, now_ns);
+    refuse(session, asked.sequence, Refusal::kWouldWait, "somebody has a lock on these bytes");
+  } else if (wait_end_ns > 0) {
+    deadlines_.insert({wait_end_ns, Due::kWait, ticket});
+  }
+}
+
+// (S4)
+void LockServer::reclaim(Session& session, const Acquire& asked, Claim claim, int64_t now_ns) {
+  if (grace_ != Grace::kReclaiming) {
+    refuse(session, asked.sequence, Refusal::kTooLate,
+           "the lock server was restarted, and the time to reclaim locks is over");
+    return;
+  }
+  const Ticket ticket = ++last_ticket_;
+  LockTable& table = files_.try_emplace(asked.file, make_index(settings_.index)).first->second;
+  const auto restored = table.restore(ticket, std::move(claim));
+  if (!restored) {
+    if (table.empty()) files_.erase(asked.file);
+    refuse(session, asked.sequence, Refusal::kTooLate, restored.error().context);
+    return;
+  }
+  ++counts_.reclaimed;
+  requests_[ticket] = {session.id, asked.sequence, asked.file, now_ns, 0, asked.hold_ns, false};
+  session.active[asked.sequence] = ticket;
+  grant(ticket, now_ns);
+}
+
+void LockServer::grant(Ticket ticket, int64_t now_ns) {
+  Request& request = requests_.at(ticket);
+  ++counts_.granted;
+  if (request.waited) ++counts_.waited;
+  deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
+  request.since_ns = now_ns;
+  if (request.hold_ns > 0) {
+    deadlines_.insert({later(now_ns, request.hold_ns), Due::kHold, ticket});
+  }
+  const Session& session = sessions_.at(request.session);
+  tell(session, Granted{request.sequence, session.stamp_ns});
+}
+
+void LockServer::remove(Ticket ticket, int64_t now_ns) {
+  const auto at = requests_.find(ticket);
+  TESSERA_ASSERT(at != requests_.end());
+  const Request request = std::move(at->second);
+  requests_.erase(at);
+  sessions_.at(request.session).active.erase(request.sequence);
+  deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
+  deadlines_.erase({later(request.since_ns, request.hold_ns), Due::kHold, ticket});
+  const auto file = files_.find(request.file);
+  TESSERA_ASSERT(file != files_.end());
+  const std::vector<Ticket> granted = file->second.remove(ticket);
+  if (file->second.empty()) files_.erase(file);
+  for (const Ticket next : granted) grant(next, now_ns);
+}
+
+void LockServer::on(Session& session, const Release& released, int64_t now_ns) {
+  std::erase_if(early_, [&](const Early& early) {
+    return early.session == session.id && early.asked.sequence == released.sequence;
+  });
+  const auto active = session.active.find(released.sequence);
+  if (active != session.active.end()) {
+    ++counts_.released;
+    remove(active->second, now_ns);
+  }
+  // One that overtakes its request, on a new connection, must not be granted afterwards.
+  if (released.sequence >= session.oldest) session.over[released.sequence] = {};
+  forget_before(session, released.oldest);
+  while (session.over.size() > settings_.session_requests_max) {
+    session.over.erase(session.over.begin());
+  }
+}
+
+void LockServer::on(Session& session, const Renew& /*renew*/) {
+  tell(session, Renewed{session.stamp_ns});
+}
+
+void LockServer::lose(Ticket ticket, Loss why, int64_t now_ns) {
+  const Request& request = requests_.at(ticket);
+  Session& session = sessions_.at(request.session);
+  const Lost lost = {request.sequence, why};
+  ++counts_.lost;
+  session.over[request.sequence] = {lost};
+  tell(session, lost);
+  remove(ticket, now_ns);
+}
+
+bool LockServer::break_lock(SessionId id, Sequence sequence) {
+  Session* session = find_session(id);
+  if (session == nullptr || session->fencing) return false;
+  const auto active = session->active.find(sequence);
+  if (active == session->active.end()) return false;
+  const bool held =
+      files_.at(requests_.at(active->second).file).state(active->second) == LockState::kHeld;
+  if (held && fences_ != nullptr) {
+    expire(*session, now_ns_);
+  } else {
+    lose(active->second, Loss::kBroken, now_ns_);
+  }
+  return true;
+}
+
+// --- frames and time
+
+Result<void> LockServer::receive(Peer peer, base::ByteView frame, int64_t now_ns) {
+  now_ns_ = std::max(now_ns_, now_ns);
+  check_grace(now_ns_);
+  TESSERA_TRY(const Message message, decode(frame));
+  if (const auto* hello = std::get_if<Hello>(&message)) return on(peer, *hello, now_ns_);
+  Session* session = session_of(peer);
+  if (session == nullptr) return base::fail(Code::kIntegrity, "a message before Hello");
+  if (std::holds_alternative<Goodbye>(message)) {
+    counts_.released += session->active.size();
+    end_session(session->id, now_ns_);
+    return {};
+  }
+  if (const auto* asked = std::get_if<Acquire>(&message)) {
+    hear(*session, asked->stamp_ns, now_ns_);
+    on(*session, *asked, now_ns_);
+  } else if (const auto* released = std::get_if<Release>(&message)) {
+    hear(*session, released->stamp_ns, now_ns_);
+    on(*session, *released, now_ns_);
+  } else if (const auto* renew = std::get_if<Renew>(&message)) {
+    hear(*session, renew->stamp_ns, now_ns_);
+    on(*session, *renew);
+  } else {
+    return base::fail(Code::kIntegrity, "a message that only servers send");
+  }
+  return {};
+}
+
+void LockServer::check_grace(int64_t now_ns) {
+  if (grace_ != Grace::kReclaiming || now_ns < grace_end_ns_) return;
+  if (fences_ == nullptr) {
+    end_grace(now_ns);
+    return;
+  }
+  grace_ = Grace::kFencing;
+  fences_->begin_epoch(epoch_);
+}
+
+void LockServer::end_grace(int64_t now_ns) {
+  grace_ = Grace::kOver;
+  while (!early_.empty()) {
+    const Early early = std::move(early_.front());
+    early_.pop_front();
+    Session* session = find_session(early.session);
+    if (session != nullptr) ask(*session, early.asked, now_ns);
+  }
+}
+
+void LockServer::run(const Deadline& deadline, int64_t now_ns) {
+  if (deadline.what == Due::kLease) {
+    Session* session = find_session(deadline.id);
+    if (session == nullptr || session->fencing) return;
+    const int64_t end_ns = later(session->heard_ns, settings_.lease_ns);
+    if (end_ns > now_ns) {
+      deadlines_.insert({end_ns, Due::kLease, deadline.id});
+    } else {
+      expire(*session, now_ns);
+    }
+    return;
+  }
+  const Request& request = requests_.at(deadline.id);
+  Session& session = sessions_.at(request.session);
+  if (deadline.what == Due::kWait) {
+    const Sequence sequence = request.sequence;
+    remove(deadline.id, now_ns);
+    refuse(session, sequence, Refusal::kWouldWait, "the request has waited long enough");
+  } else if (fences_ != nullptr) {
+    // Only whole sessions can be fenced.
+    expire(session, now_ns);
+  } else {
+    lose(deadline.id, Loss::kHeldLong, now_ns);
+  }
+}
+
+void LockServer::advance(int64_t now_ns) {
+  now_ns_ = std::max(now_ns_, now_ns);
+  check_grace(now_ns_);
+  while (!deadlines_.empty() && deadlines_.begin()->at_ns <= now_ns_) {
+    const Deadline deadline = *deadlines_.begin();
+    deadlines_.erase(deadlines_.begin());
+    run(deadline, now_ns_);
+  }
+}
+
+std::optional<int64_t> LockServer::next_due_ns() const {
+  std::optional<int64_t> due;
+  if (!deadlines_.empty()) due = deadlines_.begin()->at_ns;
+  if (grace_ == Grace::kReclaiming) due = std::min(due.value_or(grace_end_ns_), grace_end_ns_);
+  return due;
+}
+
+// --- for those who look
+
+void LockServer::for_each(int64_t now_ns, const std::function<void(const View&)>& visit) const {
+  for (const auto& [name, table] : files_) {
+    table.for_each(
+        [&, &file = name, &locks = table](Ticket ticket, const Claim& claim, LockState state) {
+          const Request& request = requests_.at(ticket);
+          const Session& session = sessions_.at(request.session);
+          visit({.session = session.id,
+                 .sequence = request.sequence,
+                 .client = session.client,
+                 .file = file,
+                 .claim = &claim,
+                 .state = state,
+                 .since_ns = request.since_ns,
+                 .lease_ns_left = session.heard_ns + settings_.lease_ns - now_ns,
+                 .waits_for = locks.waits_for(ticket),
+                 .ticket = ticket});
+        });
+  }
+}
+
+void LockServer::check_invariants() const {
+  size_t active = 0;
+  for (const auto& [id, session] : sessions_) {
+    TESSERA_ASSERT(id == session.id);
+    if (session.peer) TESSERA_ASSERT(peers_.at(*session.peer) == id);
+    for (const auto& [sequence, ticket] : session.active) {
+      const Request& request = requests_.at(ticket);
+      TESSERA_ASSERT(request.session == id && request.sequence == sequence);
+      TESSERA_ASSERT(files_.at(request.file).state(ticket).has_value());
+      ++active;
+    }
+  }
+  TESSERA_ASSERT(active == requests_.size());
+  size_t listed = 0;
+  for (const auto& [name, table] : files_) {
+    TESSERA_ASSERT(!table.empty());
+    table.check_invariants();
+    listed += table.size();
+  }
+  TESSERA_ASSERT(listed == requests_.size());
+}
+
+}  // namespace tessera::lock
