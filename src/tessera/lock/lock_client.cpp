@@ -33,6 +33,17 @@ Sequence LockClient::oldest() const {
   return requests_.empty() ? last_ + 1 : requests_.begin()->first;
 }
 
+std::vector<Sequence> LockClient::active() const {
+  std::vector<Sequence> sequences;
+  for (const auto& [sequence, request] : requests_) sequences.push_back(sequence);
+  return sequences;
+}
+
+bool LockClient::any(State state) const {
+  return std::any_of(requests_.begin(), requests_.end(),
+                     [&](const auto& request) { return request.second.state == state; });
+}
+
 void LockClient::say(const Message& message) { send_(encode(message)); }
 
 Sequence LockClient::acquire(const Asked& asked, int64_t now_ns) {
@@ -74,26 +85,24 @@ bool LockClient::holds(Sequence sequence, int64_t now_ns, int64_t for_ns) const 
 
 void LockClient::connected(int64_t now_ns) {
   connected_ = true;
-  greeted_ = false;
+  greeted_ = dismissed_ = false;
   heard_ns_ = now_ns;
   greet(now_ns);
 }
 
-void LockClient::disconnected() { connected_ = greeted_ = false; }
+void LockClient::disconnected() { connected_ = greeted_ = dismissed_ = false; }
 
 void LockClient::greet(int64_t now_ns) {
-  Hello hello = {epoch_, session_, secret_, now_ns, name_, {}};
-  for (const auto& [sequence, request] : requests_) hello.active.push_back(sequence);
   said_ns_ = now_ns;
-  say(hello);
+  say(Hello{epoch_, session_, secret_, now_ns, name_, active()});
 }
 
 base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
   if (greeted_) return base::fail(Code::kIntegrity, "a second Welcome");
   greeted_ = true;
   const bool restarted = epoch_ != 0 && welcome.epoch != epoch_;
+  if (expire(now_ns)) return {};
   if (!welcome.resumed && !restarted) lose_held(text_of(Loss::kExpired));
-  if (now_ns >= valid_until_ns_) lose_held(text_of(Loss::kExpired));
   if (restarted) {
     // What is held under the lease of the old server is asked for again; until then that lease
     // counts, as the new server grants it to nobody else.
@@ -105,16 +114,16 @@ base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
   session_ = welcome.session;
   secret_ = welcome.secret;
   lease_ns_ = welcome.lease_ns;
-  const bool waits = std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
-    return request.second.state == State::kReclaimed;
-  });
-  if (!waits) renew_lease(welcome.stamp_ns);
+  renew_lease(welcome.stamp_ns);
   // Also what is held: it may have been taken away while nobody could say so.
   for (auto& [sequence, request] : requests_) ask(request, now_ns);
   return {};
 }
 
+// While something is being reclaimed, the lease of the old server counts: the new one may not have
+// heard of it yet.
 void LockClient::renew_lease(int64_t stamp_ns) {
+  if (any(State::kReclaimed)) return;
   valid_until_ns_ = std::max(valid_until_ns_, stamp_ns + lease_ns_);
 }
 
@@ -142,17 +151,29 @@ void LockClient::on(const Refused& refused) {
                      base::Error{later ? Code::kRetry : Code::kInvalid, 0, refused.text}});
 }
 
-void LockClient::on(const Lost& lost, int64_t now_ns) {
+void LockClient::on(const Lost& lost) {
   if (lost.sequence != 0) {
     lose(lost.sequence, text_of(lost.why));
     return;
   }
-  // The session is gone; whoever still waits asks again in a new one.
+  // The session is gone; whoever still waits asks again in a new one, on a new connection: what is
+  // under way on this one belongs to the old one.
   lose_held(text_of(lost.why));
+  greeted_ = false;
+  dismissed_ = true;
+}
+
+// Gives up what is held when the lease is over, and the session with it: a write that was begun
+// under it may still be on its way, and must not pass for one of a session that lives. The server
+// lets the old session die, and has it refused, before it grants its bytes to others.
+bool LockClient::expire(int64_t now_ns) {
+  if (now_ns < valid_until_ns_ || !(any(State::kHeld) || any(State::kReclaimed))) return false;
+  lose_held(text_of(Loss::kExpired));
   session_ = 0;
   secret_ = 0;
   greeted_ = false;
-  greet(now_ns);
+  dismissed_ = connected_;
+  return true;
 }
 
 void LockClient::lose(Sequence sequence, const std::string& why) {
@@ -175,15 +196,15 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
   // What a server said in a session that is over does not count.
   if (!greeted_) return {};
   if (const auto* granted = std::get_if<Granted>(&message)) {
-    renew_lease(granted->stamp_ns);
     on(*granted);
+    renew_lease(granted->stamp_ns);
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
-    renew_lease(refused->stamp_ns);
     on(*refused);
+    renew_lease(refused->stamp_ns);
   } else if (const auto* renewed = std::get_if<Renewed>(&message)) {
     renew_lease(renewed->stamp_ns);
   } else if (const auto* lost = std::get_if<Lost>(&message)) {
-    on(*lost, now_ns);
+    on(*lost);
   } else {
     return base::fail(Code::kIntegrity, "a message that only clients send");
   }
@@ -193,21 +214,22 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
 // --- time
 
 void LockClient::advance(int64_t now_ns) {
-  if (now_ns >= valid_until_ns_) lose_held(text_of(Loss::kExpired));
-  if (!greeted_ || requests_.empty()) return;
+  if (expire(now_ns) || !greeted_ || requests_.empty()) return;
   if (now_ns - said_ns_ < lease_ns_ / kRenewalsPerLease) return;
   said_ns_ = now_ns;
-  say(Renew{now_ns});
+  say(Renew{now_ns, last_, active()});
+  // Whoever waits asks again, should a message have been lost.
+  for (auto& [sequence, request] : requests_) {
+    if (request.state != State::kHeld) ask(request, now_ns);
+  }
 }
 
 std::optional<int64_t> LockClient::next_due_ns() const {
   if (requests_.empty()) return std::nullopt;
   std::optional<int64_t> due;
   if (greeted_) due = said_ns_ + lease_ns_ / kRenewalsPerLease;
-  const bool held = std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
-    return request.second.state != State::kAsked;
-  });
-  if (held) due = std::min(due.value_or(valid_until_ns_), valid_until_ns_);
+  if (any(State::kHeld) || any(State::kReclaimed))
+    due = std::min(due.value_or(valid_until_ns_), valid_until_ns_);
   return due;
 }
 
@@ -215,6 +237,7 @@ bool LockClient::is_stalled(int64_t now_ns) const {
   // Before the first Welcome nothing is known of its lease.
   constexpr int64_t kFirstNs = 1'000'000'000;
   const int64_t patience_ns = lease_ns_ > 0 ? lease_ns_ / 2 : kFirstNs;
+  if (dismissed_) return true;
   return connected_ && !requests_.empty() && now_ns - heard_ns_ > patience_ns;
 }
 

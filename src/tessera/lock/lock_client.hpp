@@ -8,6 +8,7 @@
 //        and an event tells it.
 //   (C2) Each request ends in one event kGranted or kRefused, unless it is released before; each
 //        granted one may end in one kLost.
+//   (C3) A session in which the lease was over while something was held is never resumed.
 //
 //   acquire() --> asked --Granted--> held --release()--> over
 //                   |                 |
@@ -64,7 +65,8 @@ class LockClient {
   // held when the lease is over.
   void advance(int64_t now_ns);
   [[nodiscard]] std::optional<int64_t> next_due_ns() const;
-  // Whether the server has been silent for so long that another connection is worth trying.
+  // Whether another connection is needed: the server has been silent for long, or has ended the
+  // session of this one.
   [[nodiscard]] bool is_stalled(int64_t now_ns) const;
 
   struct Event {
@@ -85,14 +87,18 @@ class LockClient {
   };
 
   [[nodiscard]] Sequence oldest() const;
+  [[nodiscard]] std::vector<Sequence> active() const;
+  [[nodiscard]] bool any(State state) const;
   void greet(int64_t now_ns);
   void ask(Request& request, int64_t now_ns);
   void say(const Message& message);
   [[nodiscard]] base::Result<void> on(const Welcome& welcome, int64_t now_ns);
   void on(const Granted& granted);
   void on(const Refused& refused);
-  void on(const Lost& lost, int64_t now_ns);
+  void on(const Lost& lost);
   void renew_lease(int64_t stamp_ns);
+  // Whether the lease was over while something was held.
+  bool expire(int64_t now_ns);
   void lose(Sequence sequence, const std::string& why);
   // All that are held, and those that are being reclaimed.
   void lose_held(const std::string& why);
@@ -100,7 +106,8 @@ class LockClient {
   const std::string name_;
   const Send send_;
   bool connected_ = false;
-  bool greeted_ = false;  // the server has answered on this connection
+  bool greeted_ = false;    // the server has answered on this connection
+  bool dismissed_ = false;  // the server has ended the session of this connection
   uint64_t epoch_ = 0;
   SessionId session_ = 0;
   uint64_t secret_ = 0;

@@ -1,6 +1,7 @@
 #include "tessera/lock/lock_server.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "tessera/base/assert.hpp"
@@ -98,7 +99,7 @@ Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
   if (known != nullptr && !known->fencing) {
     hear(*known, hello.stamp_ns, now_ns);
     welcome(peer, *known, true);
-    release_others(*known, hello.active, now_ns);
+    release_others(*known, std::numeric_limits<Sequence>::max(), hello.active, now_ns);
     return {};
   }
   if (sessions_.size() >= settings_.sessions_max) {
@@ -111,12 +112,15 @@ Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
   return {};
 }
 
-// What the client does not name any more it has released, on a connection that was lost.
-void LockServer::release_others(Session& session, const std::vector<Sequence>& active,
-                                int64_t now_ns) {
+// What the client does not name any more it has released, in a message that was lost.
+void LockServer::release_others(Session& session, Sequence last,
+                                const std::vector<Sequence>& active, int64_t now_ns) {
+  const auto is_over = [&](Sequence sequence) {
+    return sequence <= last && !std::binary_search(active.begin(), active.end(), sequence);
+  };
   std::vector<Ticket> gone;
   for (const auto& [sequence, ticket] : session.active) {
-    if (!std::binary_search(active.begin(), active.end(), sequence)) gone.push_back(ticket);
+    if (is_over(sequence)) gone.push_back(ticket);
   }
   for (const Ticket ticket : gone) {
     session.over[requests_.at(ticket).sequence] = {};
@@ -124,8 +128,7 @@ void LockServer::release_others(Session& session, const std::vector<Sequence>& a
     remove(ticket, now_ns);
   }
   std::erase_if(early_, [&](const Early& early) {
-    return early.session == session.id &&
-           !std::binary_search(active.begin(), active.end(), early.asked.sequence);
+    return early.session == session.id && is_over(early.asked.sequence);
   });
 }
 
@@ -311,7 +314,8 @@ void LockServer::on(Session& session, const Release& released, int64_t now_ns) {
   }
 }
 
-void LockServer::on(Session& session, const Renew& /*renew*/) {
+void LockServer::on(Session& session, const Renew& renew, int64_t now_ns) {
+  release_others(session, renew.last, renew.active, now_ns);
   tell(session, Renewed{session.stamp_ns});
 }
 
@@ -362,7 +366,7 @@ Result<void> LockServer::receive(Peer peer, base::ByteView frame, int64_t now_ns
     on(*session, *released, now_ns_);
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
     hear(*session, renew->stamp_ns, now_ns_);
-    on(*session, *renew);
+    on(*session, *renew, now_ns_);
   } else {
     return base::fail(Code::kIntegrity, "a message that only servers send");
   }

@@ -176,10 +176,12 @@ class LockServer {
   [[nodiscard]] base::Result<void> on(Peer peer, const Hello& hello, int64_t now_ns);
   void welcome(Peer peer, Session& session, bool resumed);
   [[nodiscard]] Session& make_session(const Hello& hello);
-  void release_others(Session& session, const std::vector<Sequence>& active, int64_t now_ns);
+  // Releases the requests up to `last` that are not among the active ones.
+  void release_others(Session& session, Sequence last, const std::vector<Sequence>& active,
+                      int64_t now_ns);
   void on(Session& session, const Acquire& asked, int64_t now_ns);
   void on(Session& session, const Release& released, int64_t now_ns);
-  void on(Session& session, const Renew& renew);
+  void on(Session& session, const Renew& renew, int64_t now_ns);
 
   // Whether the request was there before, and was answered again if there is an answer (S3).
   bool answer_again(Session& session, const Acquire& asked);

@@ -32,15 +32,19 @@ void write_text(ByteWriter& to, const std::string& text, size_t max) {
   to.sized_bytes(base::bytes_of(text.substr(0, max)));
 }
 
+void write_active(ByteWriter& to, const std::vector<Sequence>& active) {
+  to.varint(active.size());
+  Sequence last = 0;
+  for (const Sequence sequence : active) to.varint(sequence - std::exchange(last, sequence));
+}
+
 void write(ByteWriter& to, const Hello& m) {
   to.u64(m.epoch);
   to.u64(m.session);
   to.u64(m.secret);
   to.signed_varint(m.stamp_ns);
   write_text(to, m.client, kClientNameBytesMax);
-  to.varint(m.active.size());
-  Sequence last = 0;
-  for (const Sequence sequence : m.active) to.varint(sequence - std::exchange(last, sequence));
+  write_active(to, m.active);
 }
 
 void write(ByteWriter& to, const Welcome& m) {
@@ -81,7 +85,12 @@ void write(ByteWriter& to, const Release& m) {
   to.signed_varint(m.stamp_ns);
 }
 
-void write(ByteWriter& to, const Renew& m) { to.signed_varint(m.stamp_ns); }
+void write(ByteWriter& to, const Renew& m) {
+  to.signed_varint(m.stamp_ns);
+  to.varint(m.last);
+  write_active(to, m.active);
+}
+
 void write(ByteWriter& to, const Renewed& m) { to.signed_varint(m.stamp_ns); }
 
 void write(ByteWriter& to, const Lost& m) {
@@ -191,6 +200,8 @@ Result<Release> read(ByteReader& from, Release m) {
 
 Result<Renew> read(ByteReader& from, Renew m) {
   TESSERA_TRY(m.stamp_ns, from.signed_varint());
+  TESSERA_TRY(m.last, from.varint());
+  TESSERA_TRY(m.active, read_active(from));
   return m;
 }
 

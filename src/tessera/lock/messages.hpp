@@ -11,7 +11,7 @@
 //   Acquire{sequence, file, mode, bytes}   ->
 //                                          <-  Granted{sequence}, or Refused{sequence, why}
 //   Release{sequence}                      ->  (no answer)
-//   Renew                                  ->
+//   Renew{active}                          ->
 //                                          <-  Renewed
 //                                          <-  Lost{sequence, why}: it is not yours any more
 //   Goodbye                                ->  (all its locks are released)
@@ -108,8 +108,12 @@ struct Release {
   friend bool operator==(const Release&, const Release&) = default;
 };
 
+// Says that the client is alive, and what it has asked for: of the requests up to `last`, those
+// that it does not name are released.
 struct Renew {
   int64_t stamp_ns = 0;
+  Sequence last = 0;
+  std::vector<Sequence> active;
   friend bool operator==(const Renew&, const Renew&) = default;
 };
 
