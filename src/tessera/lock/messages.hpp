@@ -51,8 +51,8 @@ struct Hello {
   SessionId session = 0;
   uint64_t secret = 0;
   int64_t stamp_ns = 0;
-  std::string client;            // for those who look at the server
-  std::vector<Sequence> active;  // asked for and not released; all others are released by this
+  std::string client = {};            // for those who look at the server
+  std::vector<Sequence> active = {};  // asked for and not released; all others are released by this
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -70,12 +70,12 @@ struct Acquire {
   Sequence sequence = 0;
   Sequence oldest = 0;  // all before are over, and the client never asks for them again
   int64_t stamp_ns = 0;
-  std::string file;
+  std::string file = {};
   Mode mode = Mode::kExclusive;
-  bool reclaims = false;  // it was held when the server went away
-  int64_t wait_ns = -1;   // 0: now or never; negative: for ever
-  int64_t hold_ns = 0;    // taken away after so long; 0: never
-  base::Bytes bytes;      // an encoded pattern (pattern/encode.hpp)
+  bool reclaims = false;   // it was held when the server went away
+  int64_t wait_ns = -1;    // 0: now or never; negative: for ever
+  int64_t hold_ns = 0;     // taken away after so long; 0: never
+  base::Bytes bytes = {};  // an encoded pattern (pattern/encode.hpp)
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -96,7 +96,7 @@ struct Refused {
   Sequence sequence = 0;
   int64_t stamp_ns = 0;
   Refusal why = Refusal::kInvalid;
-  std::string text;
+  std::string text = {};
   friend bool operator==(const Refused&, const Refused&) = default;
 };
 
@@ -113,7 +113,7 @@ struct Release {
 struct Renew {
   int64_t stamp_ns = 0;
   Sequence last = 0;
-  std::vector<Sequence> active;
+  std::vector<Sequence> active = {};
   friend bool operator==(const Renew&, const Renew&) = default;
 };
 
