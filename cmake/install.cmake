@@ -67,6 +67,8 @@ install(FILES ${CMAKE_BINARY_DIR}/package/tesseraConfig.cmake
 install(FILES ${CMAKE_BINARY_DIR}/package/tessera.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+add_dependencies(product tesserad)
+install(TARGETS tesserad)
 if(TARGET tessera)
   add_dependencies(product tessera)
   install(TARGETS tessera)

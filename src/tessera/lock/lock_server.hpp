@@ -78,11 +78,11 @@ class LockServer {
   // The connection is over; its session may come back on another.
   void disconnect(Peer peer);
   // Every store refuses the session from now on.
-  void fenced(SessionId session);
+  void fenced(SessionId id);
   // Every store refuses all sessions of servers before this one.
   void epoch_fenced();
   // Takes a lock, or the place of a waiting request, from its session; false if there is none.
-  bool break_lock(SessionId session, Sequence sequence);
+  bool break_lock(SessionId id, Sequence sequence);
 
   // Does what has become due. To be called at next_due_ns() or later, but only when all frames that
   // have arrived before were received: a server that was stopped finds them waiting.

@@ -79,12 +79,14 @@ class ServerNode final : public Fences {
   void begin_epoch(uint64_t epoch) override;
   void tick();
 
-  World& world;
-  std::unique_ptr<port::SimEndpoint> endpoint_;
-  LockServer server;
+  [[nodiscard]] const LockServer& server() const { return server_; }
 
  private:
   void take(const port::Event& event);
+
+  World& world_;
+  std::unique_ptr<port::SimEndpoint> endpoint_;
+  LockServer server_;
   // Timers must not find another server.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
@@ -206,7 +208,7 @@ void Store::take(const Write& write) {
   }
   ++world_.score.written;
   if (!world_.server) return;
-  const LockServer& server = world_.server->server;
+  const LockServer& server = world_.server->server();
   server.for_each(world_.now_ns(), [&](const LockServer::View& other) {
     // A lock that was reclaimed has a new session, and is still its client's.
     const bool own = write.client == other.client && write.sequence == other.sequence;
@@ -227,52 +229,52 @@ LockServerSettings settings_of(const Weather& weather, bool restarted) {
 }
 
 ServerNode::ServerNode(World& of, bool restarted)
-    : world(of),
+    : world_(of),
       endpoint_(of.network.endpoint("server")),
-      server(settings_of(of.weather, restarted), of.random, of.weather.fences ? this : nullptr,
-             [this](LockServer::Peer peer, const base::Bytes& frame) {
-               static_cast<void>(endpoint_->send(port::ConnectionId{peer}, frame));
-             }) {
+      server_(settings_of(of.weather, restarted), of.random, of.weather.fences ? this : nullptr,
+              [this](LockServer::Peer peer, const base::Bytes& frame) {
+                static_cast<void>(endpoint_->send(port::ConnectionId{peer}, frame));
+              }) {
   EXPECT_TRUE(endpoint_->listen("locks"));
   endpoint_->on_event([this](const port::Event& event) { take(event); });
-  server.start(world.now_ns());
+  server_.start(world_.now_ns());
 }
 
 void ServerNode::take(const port::Event& event) {
   const auto peer = static_cast<LockServer::Peer>(event.connection);
-  if (event.kind == port::Event::Kind::kClosed) server.disconnect(peer);
+  if (event.kind == port::Event::Kind::kClosed) server_.disconnect(peer);
   if (event.kind != port::Event::Kind::kFrame) return;
-  if (!server.receive(peer, event.frame, world.now_ns())) {
-    server.disconnect(peer);
+  if (!server_.receive(peer, event.frame, world_.now_ns())) {
+    server_.disconnect(peer);
     endpoint_->close(event.connection);
   }
 }
 
 void ServerNode::begin(uint64_t epoch, SessionId session) {
-  const auto later = [&] { return world.now_ns() + world.between(1, 30 * kMs); };
-  World& of = world;
+  const auto later = [&] { return world_.now_ns() + world_.between(1, 30 * kMs); };
+  World& of = world_;
   const std::weak_ptr<bool> alive = alive_;
-  world.clock.set_timer(later(), [&of, alive, epoch, session, this] {
+  world_.clock.set_timer(later(), [&of, alive, epoch, session, this] {
     of.store.refuse(epoch, session);
     of.clock.set_timer(of.now_ns() + of.between(1, 30 * kMs), [alive, session, this] {
-      if (!alive.expired()) server.fenced(session);
+      if (!alive.expired()) server_.fenced(session);
     });
   });
 }
 
 void ServerNode::begin_epoch(uint64_t epoch) {
-  World& of = world;
+  World& of = world_;
   const std::weak_ptr<bool> alive = alive_;
-  world.clock.set_timer(of.now_ns() + of.between(1, 30 * kMs), [&of, alive, epoch, this] {
+  world_.clock.set_timer(of.now_ns() + of.between(1, 30 * kMs), [&of, alive, epoch, this] {
     if (alive.expired()) return;
     of.store.refuse_others(epoch);
-    server.epoch_fenced();
+    server_.epoch_fenced();
   });
 }
 
 void ServerNode::tick() {
-  server.advance(world.now_ns());
-  server.check_invariants();
+  server_.advance(world_.now_ns());
+  server_.check_invariants();
 }
 
 ClientNode::ClientNode(World& of, int which)

@@ -38,7 +38,7 @@ class PlainRunTest : public ::testing::Test {
           .value();
   Experience experience_;
   Hints hints_;
-  const Costs costs_;
+  const Costs costs_ = {};
 };
 
 TEST_F(PlainRunTest, WhoComesBackCopies) {

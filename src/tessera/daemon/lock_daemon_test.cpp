@@ -1,0 +1,284 @@
+// The lock daemon among real processes and sockets: holders that are killed and frozen, a server
+// that is killed, and clients that send garbage.
+#include "tessera/daemon/lock_daemon.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+#include "tessera/lock/lock_client.hpp"
+#include "tessera/port/posix_clock.hpp"
+#include "tessera/port/posix_transport.hpp"
+#include "tessera/port/system_random.hpp"
+#include "tessera/port/test_directory.hpp"
+#include "tessera/port/test_processes.hpp"
+
+namespace tessera::daemon {
+namespace {
+
+using lock::LockClient;
+using lock::Sequence;
+using Kind = LockClient::Event::Kind;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kLeaseNs = 300 * kMs;
+constexpr int64_t kSlackNs = 1000 * kMs;
+
+int64_t now_ns() { return port::PosixClock().now_ns(); }
+
+// A client that does nothing but wait for what it asked for.
+class Client {
+ public:
+  explicit Client(std::string address) : address_(std::move(address)) {}
+
+  Sequence ask(int64_t begin, int64_t end, int64_t wait_ns = -1) {
+    const auto bytes = pattern::ByteSet::of({begin, end}).value();
+    return client_.acquire({.file = "f", .claim = {bytes}, .wait_ns = wait_ns}, now_ns());
+  }
+  void release(Sequence sequence) { client_.release(sequence, now_ns()); }
+
+  // The first event of the request within the time.
+  std::optional<Kind> wait(Sequence sequence, int64_t for_ns = 10'000 * kMs) {
+    const int64_t end_ns = now_ns() + for_ns;
+    while (now_ns() < end_ns) {
+      step();
+      for (const auto& event : client_.take_events()) {
+        if (event.sequence == sequence) return event.kind;
+      }
+    }
+    return std::nullopt;
+  }
+  // Keeps in touch with the server for so long.
+  void live(int64_t for_ns) {
+    const int64_t end_ns = now_ns() + for_ns;
+    while (now_ns() < end_ns) step();
+  }
+  [[nodiscard]] bool holds(Sequence sequence) const { return client_.holds(sequence, now_ns()); }
+
+ private:
+  void step() {
+    if (!connection_ && now_ns() >= connect_at_ns_) {
+      const auto made = transport_->connect(address_);
+      if (made) connection_ = *made;
+      connect_at_ns_ = now_ns() + 10 * kMs;
+    }
+    if (const auto event = transport_->next_event(5 * kMs)) take(*event);
+    client_.advance(now_ns());
+    if (client_.is_stalled(now_ns())) drop();
+  }
+  void take(const port::Event& event) {
+    if (connection_ != event.connection) return;
+    if (event.kind == port::Event::Kind::kConnected) client_.connected(now_ns());
+    if (event.kind == port::Event::Kind::kFrame && !client_.receive(event.frame, now_ns())) drop();
+    if (event.kind == port::Event::Kind::kClosed) drop();
+  }
+  void drop() {
+    if (connection_) transport_->close(*connection_);
+    connection_.reset();
+    client_.disconnected();
+  }
+
+  const std::string address_;
+  const std::unique_ptr<port::PosixTransport> transport_ = port::PosixTransport::create().value();
+  std::optional<port::ConnectionId> connection_;
+  int64_t connect_at_ns_ = 0;
+  LockClient client_{"test", [this](const base::Bytes& frame) {
+                       if (connection_) static_cast<void>(transport_->send(*connection_, frame));
+                     }};
+};
+
+class LockDaemonTest : public ::testing::Test {
+ protected:
+  ~LockDaemonTest() override {
+    for (const pid_t child : children_) end(child);
+  }
+
+  // A child process; its failures are for it to report.
+  pid_t spawn(const std::function<void()>& main) {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      main();
+      std::fflush(nullptr);
+      ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+    }
+    children_.push_back(child);
+    return child;
+  }
+
+  pid_t serve(bool restarted) {
+    return spawn([this, restarted] {
+      const auto transport = port::PosixTransport::create().value();
+      ASSERT_TRUE(transport->listen(address_));
+      const port::PosixClock clock;
+      port::SystemRandom random;
+      lock::LockServerSettings settings;
+      settings.lease_ns = settings.grace_ns = kLeaseNs;
+      settings.restarted = restarted;
+      LockDaemon daemon(settings, {*transport, clock, random},
+                        [this](const std::string&) { ++lines_->logged; });
+      daemon.serve(60'000 * kMs);
+    });
+  }
+
+  // Takes a lock and keeps it as long as the process lives; returns when it is held.
+  pid_t hold(int64_t begin, int64_t end) {
+    lines_->held = 0;
+    const pid_t child = spawn([this, begin, end] {
+      Client client(address_);
+      const Sequence sequence = client.ask(begin, end);
+      ASSERT_EQ(client.wait(sequence), Kind::kGranted);
+      lines_->held = 1;
+      while (client.holds(sequence)) client.live(10 * kMs);
+      lines_->held = 2;
+      client.live(60'000 * kMs);
+    });
+    while (lines_->held == 0) ::usleep(1000);
+    return child;
+  }
+
+  static void end(pid_t child) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+
+  struct Lines {
+    std::atomic<int> logged;
+    std::atomic<int> held;  // 1 held, 2 lost
+  };
+  const port::TestDirectory directory_;
+  const std::string address_ = "unix:" + directory_.path("locks");
+  const port::SharedByChildren<Lines> lines_;
+  std::vector<pid_t> children_;
+};
+
+TEST_F(LockDaemonTest, ProcessesTakeTurns) {
+  serve(false);
+  constexpr int kRanks = 4;
+  struct Place {
+    std::atomic<int> inside;
+    std::atomic<int> turns;
+  };
+  const port::SharedByChildren<Place> place;
+  port::run_processes(kRanks, [&](int) {
+    Client client(address_);
+    for (int turn = 0; turn < 50; ++turn) {
+      const Sequence sequence = client.ask(0, 100);
+      ASSERT_EQ(client.wait(sequence), Kind::kGranted);
+      EXPECT_EQ(place->inside.fetch_add(1), 0);
+      ++place->turns;
+      EXPECT_EQ(place->inside.fetch_sub(1), 1);
+      client.release(sequence);
+    }
+  });
+  EXPECT_EQ(place->turns, kRanks * 50);
+}
+
+TEST_F(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
+  serve(false);
+  Client client(address_);
+  for (int round = 0; round < 5; ++round) {
+    const pid_t holder = hold(0, 100);
+    const Sequence sequence = client.ask(50, 60);
+    client.live(20 * kMs);
+    end(holder);
+    const int64_t killed_ns = now_ns();
+    ASSERT_EQ(client.wait(sequence), Kind::kGranted);
+    EXPECT_LT(now_ns() - killed_ns, kLeaseNs + kSlackNs);
+    client.release(sequence);
+  }
+}
+
+TEST_F(LockDaemonTest, P2AFrozenHolderDoesTooAndLearnsOfIt) {
+  serve(false);
+  Client client(address_);
+  for (int round = 0; round < 3; ++round) {
+    const pid_t holder = hold(0, 100);
+    const Sequence sequence = client.ask(50, 60);
+    client.live(20 * kMs);
+    ::kill(holder, SIGSTOP);
+    const int64_t frozen_ns = now_ns();
+    ASSERT_EQ(client.wait(sequence), Kind::kGranted);
+    EXPECT_LT(now_ns() - frozen_ns, kLeaseNs + kSlackNs);
+    EXPECT_EQ(lines_->held, 1);
+    ::kill(holder, SIGCONT);
+    for (int i = 0; i < 1000 && lines_->held == 1; ++i) client.live(5 * kMs);
+    EXPECT_EQ(lines_->held, 2);
+    client.release(sequence);
+    end(holder);
+  }
+}
+
+TEST_F(LockDaemonTest, P4AKilledServerForgetsNoLock) {
+  pid_t server = serve(false);
+  Client client(address_);
+  const pid_t holder = hold(0, 100);
+  for (int round = 0; round < 3; ++round) {
+    end(server);
+    server = serve(true);
+    const Sequence sequence = client.ask(50, 60);
+    EXPECT_EQ(client.wait(sequence, 3 * kLeaseNs), std::nullopt);
+    EXPECT_EQ(lines_->held, 1);
+    const Sequence other = client.ask(200, 300);
+    EXPECT_EQ(client.wait(other), Kind::kGranted);
+    client.release(other);
+    client.release(sequence);
+  }
+  end(holder);
+}
+
+// The control: a server that does not wait for those who had locks grants them twice.
+TEST_F(LockDaemonTest, P4ControlAServerWithoutGraceDoes) {
+  const pid_t server = serve(false);
+  const pid_t holder = hold(0, 100);
+  end(server);
+  ::kill(holder, SIGSTOP);
+  serve(false);
+  Client client(address_);
+  EXPECT_EQ(client.wait(client.ask(50, 60), kLeaseNs / 2), Kind::kGranted);
+}
+
+int raw_socket(const std::string& path) {
+  const int made = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un where{};
+  where.sun_family = AF_UNIX;
+  std::strncpy(where.sun_path, path.c_str(), sizeof(where.sun_path) - 1);
+  EXPECT_EQ(::connect(made, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
+  return made;
+}
+
+TEST_F(LockDaemonTest, GarbageAndHalfFramesHarmNobody) {
+  serve(false);
+  Client client(address_);
+  const Sequence sequence = client.ask(0, 100);
+  ASSERT_EQ(client.wait(sequence), Kind::kGranted);
+  std::vector<int> sockets;
+  const std::string path = directory_.path("locks");
+  for (const std::string_view bytes :
+       {std::string_view("\x08\0\0\0garbage!", 12), std::string_view("\xff\xff\xff\xff", 4),
+        std::string_view("\x40\0\0\0half", 8), std::string_view("\x01", 1)}) {
+    for (int i = 0; i < 20; ++i) {
+      sockets.push_back(raw_socket(path));
+      EXPECT_EQ(::send(sockets.back(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(bytes.size()));
+    }
+  }
+  client.live(3 * kLeaseNs);
+  EXPECT_TRUE(client.holds(sequence));
+  EXPECT_GE(lines_->logged, 1);
+  EXPECT_LE(lines_->logged, 3);
+  for (const int made : sockets) ::close(made);
+  client.release(sequence);
+  const Sequence again = client.ask(0, 100);
+  EXPECT_EQ(client.wait(again), Kind::kGranted);
+}
+
+}  // namespace
+}  // namespace tessera::daemon
