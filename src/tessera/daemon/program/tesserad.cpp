@@ -15,6 +15,9 @@ namespace {
 
 using namespace tessera;
 
+// As of the command tessera: what was asked for makes no sense.
+constexpr int kUsage = 2;
+
 struct Arguments {
   bool lock = false;
   std::string listen;
@@ -91,6 +94,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--fresh", arguments.fresh,
                "No server has granted locks here within a lease: begin without a grace period");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
   return serve_locks(arguments);
 }
