@@ -11,9 +11,8 @@
 
 #include <atomic>
 #include <cstring>
-#include <limits>
 
-#include "tessera/lock/lock_client.hpp"
+#include "tessera/lock/lock_connection.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_transport.hpp"
 #include "tessera/port/system_random.hpp"
@@ -33,65 +32,28 @@ constexpr int64_t kSlackNs = 1000 * kMs;
 
 int64_t now_ns() { return port::PosixClock().now_ns(); }
 
-// A client that does nothing but wait for what it asked for.
+// A client of this process.
 class Client {
  public:
-  explicit Client(std::string address) : address_(std::move(address)) {}
+  explicit Client(const std::string& address)
+      : connection_(address, "test", {*transport_, clock_}) {}
 
-  Sequence ask(int64_t begin, int64_t end, int64_t wait_ns = -1) {
-    const auto bytes = pattern::ByteSet::of({begin, end}).value();
-    return client_.acquire({.file = "f", .claim = {bytes}, .wait_ns = wait_ns}, now_ns());
+  Sequence ask(int64_t begin, int64_t end) {
+    return connection_.ask({.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}});
   }
-  void release(Sequence sequence) { client_.release(sequence, now_ns()); }
-
-  // The first event of the request within the time.
+  void release(Sequence sequence) { connection_.release(sequence); }
+  // The next event of the request, if it comes within the time.
   std::optional<Kind> wait(Sequence sequence, int64_t for_ns = 10'000 * kMs) {
-    const int64_t end_ns = now_ns() + for_ns;
-    while (now_ns() < end_ns) {
-      step();
-      for (const auto& event : client_.take_events()) {
-        if (event.sequence == sequence) return event.kind;
-      }
-    }
-    return std::nullopt;
+    const auto event = connection_.wait(sequence, for_ns);
+    return event ? std::optional(event->kind) : std::nullopt;
   }
-  // Keeps in touch with the server for so long.
-  void live(int64_t for_ns) {
-    const int64_t end_ns = now_ns() + for_ns;
-    while (now_ns() < end_ns) step();
-  }
-  [[nodiscard]] bool holds(Sequence sequence) const { return client_.holds(sequence, now_ns()); }
+  void live(int64_t for_ns) { connection_.live(for_ns); }
+  [[nodiscard]] bool holds(Sequence sequence) const { return connection_.holds(sequence); }
 
  private:
-  void step() {
-    if (!connection_ && now_ns() >= connect_at_ns_) {
-      const auto made = transport_->connect(address_);
-      if (made) connection_ = *made;
-      connect_at_ns_ = now_ns() + 10 * kMs;
-    }
-    if (const auto event = transport_->next_event(5 * kMs)) take(*event);
-    client_.advance(now_ns());
-    if (client_.is_stalled(now_ns())) drop();
-  }
-  void take(const port::Event& event) {
-    if (connection_ != event.connection) return;
-    if (event.kind == port::Event::Kind::kConnected) client_.connected(now_ns());
-    if (event.kind == port::Event::Kind::kFrame && !client_.receive(event.frame, now_ns())) drop();
-    if (event.kind == port::Event::Kind::kClosed) drop();
-  }
-  void drop() {
-    if (connection_) transport_->close(*connection_);
-    connection_.reset();
-    client_.disconnected();
-  }
-
-  const std::string address_;
+  const port::PosixClock clock_;
   const std::unique_ptr<port::PosixTransport> transport_ = port::PosixTransport::create().value();
-  std::optional<port::ConnectionId> connection_;
-  int64_t connect_at_ns_ = 0;
-  LockClient client_{"test", [this](const base::Bytes& frame) {
-                       if (connection_) static_cast<void>(transport_->send(*connection_, frame));
-                     }};
+  lock::LockConnection connection_;
 };
 
 class LockDaemonTest : public ::testing::Test {

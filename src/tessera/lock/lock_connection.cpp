@@ -1,0 +1,108 @@
+#include "tessera/lock/lock_connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::lock {
+
+namespace {
+
+// Between two attempts to reach a server.
+constexpr int64_t kReconnectNs = 10'000'000;
+
+}  // namespace
+
+LockConnection::LockConnection(std::string address, std::string name, const World& world)
+    : address_(std::move(address)),
+      transport_(world.transport),
+      clock_(world.clock),
+      client_(std::move(name),
+              [this](const base::Bytes& frame) {
+                // What cannot be sent is said again on the next connection.
+                if (connection_) static_cast<void>(transport_.send(*connection_, frame));
+              }),
+      connect_at_ns_(clock_.now_ns()) {}
+
+LockConnection::~LockConnection() {
+  if (connection_) transport_.close(*connection_);
+}
+
+Sequence LockConnection::ask(const LockClient::Asked& asked) {
+  return client_.acquire(asked, clock_.now_ns());
+}
+
+void LockConnection::release(Sequence sequence) {
+  client_.release(sequence, clock_.now_ns());
+  events_.erase(sequence);
+}
+
+bool LockConnection::holds(Sequence sequence, int64_t for_ns) const {
+  return client_.holds(sequence, clock_.now_ns(), for_ns);
+}
+
+std::optional<LockClient::Event> LockConnection::take_event(Sequence sequence) {
+  for (LockClient::Event& event : client_.take_events()) {
+    events_.emplace(event.sequence, std::move(event));
+  }
+  const auto at = events_.find(sequence);
+  if (at == events_.end()) return std::nullopt;
+  LockClient::Event event = std::move(at->second);
+  events_.erase(at);
+  return event;
+}
+
+std::optional<LockClient::Event> LockConnection::wait(Sequence sequence, int64_t for_ns) {
+  const int64_t end_ns = clock_.now_ns() + for_ns;
+  for (;;) {
+    if (auto event = take_event(sequence)) return event;
+    if (clock_.now_ns() >= end_ns) return std::nullopt;
+    step(end_ns);
+  }
+}
+
+void LockConnection::live(int64_t for_ns) {
+  const int64_t end_ns = clock_.now_ns() + for_ns;
+  do {
+    step(end_ns);
+  } while (clock_.now_ns() < end_ns);
+}
+
+void LockConnection::connect() {
+  connect_at_ns_ = clock_.now_ns() + kReconnectNs;
+  const auto made = transport_.connect(address_);
+  if (made) connection_ = *made;
+}
+
+void LockConnection::drop() {
+  if (connection_) transport_.close(*connection_);
+  connection_.reset();
+  client_.disconnected();
+}
+
+void LockConnection::take(const port::Event& event) {
+  if (connection_ != event.connection) return;
+  switch (event.kind) {
+    case port::Event::Kind::kConnected:
+      client_.connected(clock_.now_ns());
+      break;
+    case port::Event::Kind::kFrame:
+      if (!client_.receive(event.frame, clock_.now_ns())) drop();
+      break;
+    case port::Event::Kind::kClosed:
+      drop();
+      break;
+  }
+}
+
+void LockConnection::step(int64_t deadline_ns) {
+  if (!connection_ && clock_.now_ns() >= connect_at_ns_) connect();
+  int64_t until_ns = std::min(deadline_ns, client_.next_due_ns().value_or(deadline_ns));
+  // A server that does not answer is noticed by the clock.
+  until_ns = std::min(until_ns, clock_.now_ns() + kReconnectNs);
+  const int64_t wait_ns = std::max<int64_t>(0, until_ns - clock_.now_ns());
+  if (const auto event = transport_.next_event(wait_ns)) take(*event);
+  client_.advance(clock_.now_ns());
+  if (client_.is_stalled(clock_.now_ns())) drop();
+}
+
+}  // namespace tessera::lock

@@ -1,0 +1,62 @@
+// LockConnection: a lock client on a transport, for a program that waits for its locks.
+//
+// It connects, connects again when the server is gone or silent, and carries frames; what that
+// means for requests is the client's matter (lock_client.hpp). Nothing happens while no function is
+// running: whoever holds a lock calls live() within its lease, or loses it.
+// Thread safety: none; one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tessera/lock/lock_client.hpp"
+#include "tessera/port/clock.hpp"
+#include "tessera/port/transport.hpp"
+
+namespace tessera::lock {
+
+class LockConnection {
+ public:
+  struct World {
+    port::Transport& transport;
+    const port::Clock& clock;
+  };
+
+  // Connects to the address when there is something to ask. Requires that the world outlives it,
+  // and that nobody else uses the transport.
+  LockConnection(std::string address, std::string name, const World& world);
+  ~LockConnection();
+  LockConnection(const LockConnection&) = delete;
+  LockConnection& operator=(const LockConnection&) = delete;
+
+  // As LockClient.
+  [[nodiscard]] Sequence ask(const LockClient::Asked& asked);
+  void release(Sequence sequence);
+  [[nodiscard]] bool holds(Sequence sequence, int64_t for_ns = 0) const;
+
+  // What happens next to a request, if it happens within the time.
+  [[nodiscard]] std::optional<LockClient::Event> wait(Sequence sequence, int64_t for_ns);
+  // Keeps in touch with the server for so long.
+  void live(int64_t for_ns);
+
+ private:
+  // Waits for one event of the transport, at most until the deadline.
+  void step(int64_t deadline_ns);
+  void connect();
+  void take(const port::Event& event);
+  void drop();
+  [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
+
+  const std::string address_;
+  port::Transport& transport_;
+  const port::Clock& clock_;
+  LockClient client_;
+  std::optional<port::ConnectionId> connection_;
+  int64_t connect_at_ns_;
+  // What has happened and nobody has asked for yet; at most two things to a request.
+  std::multimap<Sequence, LockClient::Event> events_;
+};
+
+}  // namespace tessera::lock
