@@ -2,6 +2,7 @@
 #include "bench/copy_bench.hpp"
 #include "bench/index_bench.hpp"
 #include "bench/join_bench.hpp"
+#include "bench/lock_bench.hpp"
 #include "bench/mpiio_bench.hpp"
 #include "bench/mpiio_resource_bench.hpp"
 #include "bench/overlap_bench.hpp"
@@ -36,6 +37,7 @@ const std::vector<Bench>& all_benches() {
        pattern_cases},
       {"mpiio", "MPI-IO of unchanged programs: against OMPIO and ROMIO in Open MPI, ROMIO in MPICH",
        all_mpiio_cases, kMpiioMeanBar},
+      {"locks", "list locks: indexes of the table, the service over a socket", lock_cases},
   };
   return benches;
 }

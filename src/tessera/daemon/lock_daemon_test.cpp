@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "tessera/lock/lock_connection.hpp"
+#include "tessera/pattern/model_test_support.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_transport.hpp"
 #include "tessera/port/system_random.hpp"
@@ -59,7 +60,7 @@ class Client {
 class LockDaemonTest : public ::testing::Test {
  protected:
   ~LockDaemonTest() override {
-    for (const pid_t child : children_) end(child);
+    while (!children_.empty()) end(children_.back());
   }
 
   // A child process; its failures are for it to report.
@@ -86,7 +87,7 @@ class LockDaemonTest : public ::testing::Test {
       settings.restarted = restarted;
       LockDaemon daemon(settings, {*transport, clock, random},
                         [this](const std::string&) { ++lines_->logged; });
-      daemon.serve(60'000 * kMs);
+      daemon.serve(3'600'000 * kMs);
     });
   }
 
@@ -100,15 +101,16 @@ class LockDaemonTest : public ::testing::Test {
       lines_->held = 1;
       while (client.holds(sequence)) client.live(10 * kMs);
       lines_->held = 2;
-      client.live(60'000 * kMs);
+      client.live(3'600'000 * kMs);
     });
     while (lines_->held == 0) ::usleep(1000);
     return child;
   }
 
-  static void end(pid_t child) {
+  void end(pid_t child) {
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
+    std::erase(children_, child);
   }
 
   struct Lines {
@@ -146,7 +148,7 @@ TEST_F(LockDaemonTest, ProcessesTakeTurns) {
 TEST_F(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
   serve(false);
   Client client(address_);
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < pattern::model::rounds(20); ++round) {
     const pid_t holder = hold(0, 100);
     const Sequence sequence = client.ask(50, 60);
     client.live(20 * kMs);
@@ -161,7 +163,7 @@ TEST_F(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
 TEST_F(LockDaemonTest, P2AFrozenHolderDoesTooAndLearnsOfIt) {
   serve(false);
   Client client(address_);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < pattern::model::rounds(20); ++round) {
     const pid_t holder = hold(0, 100);
     const Sequence sequence = client.ask(50, 60);
     client.live(20 * kMs);
@@ -182,7 +184,7 @@ TEST_F(LockDaemonTest, P4AKilledServerForgetsNoLock) {
   pid_t server = serve(false);
   Client client(address_);
   const pid_t holder = hold(0, 100);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < pattern::model::rounds(4); ++round) {
     end(server);
     server = serve(true);
     const Sequence sequence = client.ask(50, 60);
