@@ -127,9 +127,19 @@ void LockServer::release_others(Session& session, Sequence last,
     ++counts_.released;
     remove(ticket, now_ns);
   }
-  std::erase_if(early_, [&](const Early& early) {
-    return early.session == session.id && is_over(early.asked.sequence);
-  });
+  std::vector<Sequence> gone_early;
+  for (const auto& [sequence, early] : session.early) {
+    if (is_over(sequence)) gone_early.push_back(sequence);
+  }
+  for (const Sequence sequence : gone_early) forget_early(session, sequence);
+}
+
+void LockServer::forget_early(Session& session, Sequence sequence) {
+  const auto at = session.early.find(sequence);
+  if (at == session.early.end()) return;
+  pattern_bytes_ -= at->second.asked.bytes.size();
+  --early_;
+  session.early.erase(at);
 }
 
 void LockServer::disconnect(Peer peer) {
@@ -143,7 +153,7 @@ void LockServer::expire(Session& session, int64_t now_ns) {
   counts_.lost += session.active.size();
   tell(session, Lost{0, Loss::kExpired});
   session.fencing = true;
-  std::erase_if(early_, [&](const Early& early) { return early.session == session.id; });
+  while (!session.early.empty()) forget_early(session, session.early.begin()->first);
   if (session.peer) peers_.erase(*std::exchange(session.peer, std::nullopt));
   const SessionId id = session.id;
   if (fences_ == nullptr || session.active.empty()) {
@@ -165,7 +175,7 @@ void LockServer::epoch_fenced() {
 void LockServer::end_session(SessionId id, int64_t now_ns) {
   Session& session = sessions_.at(id);
   while (!session.active.empty()) remove(session.active.begin()->second, now_ns);
-  std::erase_if(early_, [&](const Early& early) { return early.session == id; });
+  while (!session.early.empty()) forget_early(session, session.early.begin()->first);
   if (session.peer) peers_.erase(*session.peer);
   sessions_.erase(id);
 }
@@ -184,9 +194,13 @@ bool LockServer::answer_again(Session& session, const Acquire& asked) {
     if (over->second.answer) tell(session, *over->second.answer);
     return true;
   }
-  return std::any_of(early_.begin(), early_.end(), [&](const Early& early) {
-    return early.session == session.id && early.asked.sequence == asked.sequence;
-  });
+  return session.early.contains(asked.sequence);
+}
+
+bool LockServer::has_room(const Session& session, const Acquire& asked) const {
+  return session.requests() < settings_.session_requests_max &&
+         requests_.size() + early_ < settings_.requests_max &&
+         pattern_bytes_ + asked.bytes.size() <= settings_.pattern_bytes_max;
 }
 
 void LockServer::forget_before(Session& session, Sequence oldest) {
@@ -204,9 +218,11 @@ void LockServer::refuse(Session& session, Sequence sequence, Refusal why, const 
 void LockServer::on(Session& session, const Acquire& asked, int64_t now_ns) {
   forget_before(session, asked.oldest);
   if (answer_again(session, asked)) return;
-  if (session.active.size() + session.over.size() >= settings_.session_requests_max ||
-      requests_.size() + early_.size() >= settings_.requests_max) {
-    refuse(session, asked.sequence, Refusal::kBusy, "the lock server has too many requests");
+  if (!has_room(session, asked)) {
+    // Nothing is remembered of it: whoever asks again may find room.
+    ++counts_.refused;
+    tell(session, Refused{asked.sequence, session.stamp_ns, Refusal::kBusy,
+                          "the lock server has too many requests"});
     return;
   }
   if (!in_grace() || asked.reclaims) {
@@ -215,8 +231,24 @@ void LockServer::on(Session& session, const Acquire& asked, int64_t now_ns) {
     refuse(session, asked.sequence, Refusal::kWouldWait,
            "the lock server has just started, and waits for those who had locks");
   } else {
-    early_.push_back({session.id, asked});
+    session.early[asked.sequence] = {early_places_++, asked};
+    pattern_bytes_ += asked.bytes.size();
+    ++early_;
   }
+}
+
+LockServer::Request& LockServer::add_request(Ticket ticket, Session& session, const Acquire& asked,
+                                             int64_t now_ns) {
+  Request& request = requests_[ticket];
+  request.session = session.id;
+  request.sequence = asked.sequence;
+  request.file = asked.file;
+  request.since_ns = now_ns;
+  request.hold_ns = asked.hold_ns;
+  request.pattern_bytes = asked.bytes.size();
+  pattern_bytes_ += request.pattern_bytes;
+  session.active[asked.sequence] = ticket;
+  return request;
 }
 
 void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
@@ -231,9 +263,7 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
   }
   const Ticket ticket = ++last_ticket_;
   const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
-  requests_[ticket] = {session.id,  asked.sequence, asked.file, now_ns,
-                       wait_end_ns, asked.hold_ns,  false};
-  session.active[asked.sequence] = ticket;
+  add_request(ticket, session, asked, now_ns).wait_end_ns = wait_end_ns;
   LockTable& table = files_.try_emplace(asked.file, make_index(settings_.index)).first->second;
   if (table.request(ticket, *std::move(claim)) == LockState::kHeld) {
     grant(ticket, now_ns);
@@ -264,8 +294,7 @@ void LockServer::reclaim(Session& session, const Acquire& asked, Claim claim, in
     return;
   }
   ++counts_.reclaimed;
-  requests_[ticket] = {session.id, asked.sequence, asked.file, now_ns, 0, asked.hold_ns, false};
-  session.active[asked.sequence] = ticket;
+  add_request(ticket, session, asked, now_ns);
   grant(ticket, now_ns);
 }
 
@@ -287,6 +316,7 @@ void LockServer::remove(Ticket ticket, int64_t now_ns) {
   TESSERA_ASSERT(at != requests_.end());
   const Request request = std::move(at->second);
   requests_.erase(at);
+  pattern_bytes_ -= request.pattern_bytes;
   sessions_.at(request.session).active.erase(request.sequence);
   deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
   deadlines_.erase({later(request.since_ns, request.hold_ns), Due::kHold, ticket});
@@ -298,9 +328,7 @@ void LockServer::remove(Ticket ticket, int64_t now_ns) {
 }
 
 void LockServer::on(Session& session, const Release& released, int64_t now_ns) {
-  std::erase_if(early_, [&](const Early& early) {
-    return early.session == session.id && early.asked.sequence == released.sequence;
-  });
+  forget_early(session, released.sequence);
   const auto active = session.active.find(released.sequence);
   if (active != session.active.end()) {
     ++counts_.released;
@@ -385,11 +413,17 @@ void LockServer::check_grace(int64_t now_ns) {
 
 void LockServer::end_grace(int64_t now_ns) {
   grace_ = Grace::kOver;
-  while (!early_.empty()) {
-    const Early early = std::move(early_.front());
-    early_.pop_front();
-    Session* session = find_session(early.session);
-    if (session != nullptr) ask(*session, early.asked, now_ns);
+  std::map<uint64_t, std::pair<SessionId, Acquire>> in_order;
+  for (auto& [id, session] : sessions_) {
+    for (auto& [sequence, early] : session.early) {
+      in_order[early.place] = {id, std::move(early.asked)};
+    }
+    session.early.clear();
+  }
+  early_ = 0;
+  for (const auto& [place, asked] : in_order) {
+    pattern_bytes_ -= asked.second.bytes.size();
+    ask(sessions_.at(asked.first), asked.second, now_ns);
   }
 }
 

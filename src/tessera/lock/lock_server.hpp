@@ -23,7 +23,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,6 +47,7 @@ struct LockServerSettings {
   size_t sessions_max = 65'536;
   size_t requests_max = 1'000'000;  // of all sessions
   size_t session_requests_max = kActiveMax;
+  size_t pattern_bytes_max = size_t{256} << 20;  // encoded, of all requests
 };
 
 // The stores that refuse writes of dead sessions. A write carries the epoch and the session of its
@@ -126,6 +126,12 @@ class LockServer {
   void check_invariants() const;
 
  private:
+  // A request that came in the grace period, and its place among all of them.
+  struct Early {
+    uint64_t place = 0;
+    Acquire asked;
+  };
+
   // The outcome of a request that is over, kept until the client says that it knows.
   struct Over {
     std::optional<Message> answer;  // none if it was released
@@ -142,6 +148,9 @@ class LockServer {
     Sequence oldest = 1;
     std::map<Sequence, Ticket> active;
     std::map<Sequence, Over> over;
+    std::map<Sequence, Early> early;
+
+    [[nodiscard]] size_t requests() const { return active.size() + over.size() + early.size(); }
   };
 
   struct Request {
@@ -152,6 +161,7 @@ class LockServer {
     int64_t wait_end_ns = 0;  // 0: never
     int64_t hold_ns = 0;      // 0: for ever
     bool waited = false;
+    size_t pattern_bytes = 0;
   };
 
   // What becomes due.
@@ -161,12 +171,6 @@ class LockServer {
     Due what;
     uint64_t id;  // a session, or a ticket
     friend auto operator<=>(const Deadline&, const Deadline&) = default;
-  };
-
-  // Requests that came in the grace period, in their order.
-  struct Early {
-    SessionId session;
-    Acquire asked;
   };
 
   [[nodiscard]] Session* session_of(Peer peer);
@@ -190,6 +194,10 @@ class LockServer {
   void reclaim(Session& session, const Acquire& asked, Claim claim, int64_t now_ns);
   void grant(Ticket ticket, int64_t now_ns);
   void refuse(Session& session, Sequence sequence, Refusal why, const std::string& text);
+  // Whether there is room for one more request of the session.
+  [[nodiscard]] bool has_room(const Session& session, const Acquire& asked) const;
+  void forget_early(Session& session, Sequence sequence);
+  Request& add_request(Ticket ticket, Session& session, const Acquire& asked, int64_t now_ns);
   // Takes the request out of its table, and grants those that waited for it.
   void remove(Ticket ticket, int64_t now_ns);
   void lose(Ticket ticket, Loss why, int64_t now_ns);
@@ -217,7 +225,9 @@ class LockServer {
   std::map<std::string, LockTable> files_;
   std::unordered_map<Ticket, Request> requests_;
   std::set<Deadline> deadlines_;
-  std::deque<Early> early_;
+  uint64_t early_places_ = 0;  // given so far
+  size_t early_ = 0;           // requests
+  size_t pattern_bytes_ = 0;   // of all requests
   Counts counts_;
 };
 

@@ -304,8 +304,34 @@ TEST_F(LockServerTest, S5NobodyHasMoreThanItsShare) {
     ask(1, sequence, run(static_cast<int64_t>(sequence) * 10, 10));
     EXPECT_EQ(hear<Granted>(1).sequence, sequence);
   }
-  ask(1, 4, run(90, 10));
-  EXPECT_EQ(hear<Refused>(1).why, Refusal::kBusy);
+  for (Sequence sequence = 4; sequence < 100; ++sequence) {
+    ask(1, sequence, run(90, 10));
+    EXPECT_EQ(hear<Refused>(1).why, Refusal::kBusy);
+  }
+  // Those that were refused take no room.
+  EXPECT_TRUE(say(1, Release{3, 100, now_ns_}));
+  EXPECT_TRUE(say(1, Renew{now_ns_, 99, {1, 2}}));
+  EXPECT_EQ(hear<Renewed>(1).stamp_ns, now_ns_);
+  ask(1, 100, run(90, 10));
+  EXPECT_EQ(hear<Granted>(1).sequence, 100U);
+}
+
+TEST_F(LockServerTest, S5PatternsHaveOneBound) {
+  const auto bytes = run(0, 10);
+  start({.restarted = true, .grace_ns = kSecond, .pattern_bytes_max = 3 * bytes.size()});
+  join(1);
+  join(2);
+  for (Sequence sequence = 1; sequence <= 3; ++sequence) ask(1, sequence, bytes);
+  EXPECT_TRUE(silent(1));
+  ask(2, 1, bytes);
+  EXPECT_EQ(hear<Refused>(2).why, Refusal::kBusy);
+  pass(kSecond);
+  EXPECT_EQ(hear<Granted>(1).sequence, 1U);
+  ask(2, 2, bytes);
+  EXPECT_EQ(hear<Refused>(2).why, Refusal::kBusy);
+  EXPECT_TRUE(say(1, Goodbye{}));
+  ask(2, 3, bytes);
+  EXPECT_EQ(hear<Granted>(2).sequence, 3U);
 }
 
 TEST_F(LockServerTest, GoodbyeReleasesAll) {

@@ -189,8 +189,8 @@ std::vector<Offer> offers_for(const Move& move, const Prices& prices, const File
   const bool one_run = move.file.runs() <= 1;
   offer(one_run ? Engine::kDirect : Engine::kList, one_run ? prices.direct() : prices.list());
   if (may_sieve && !one_run) offer(Engine::kSieve, prices.sieve());
-  if (one_run ? worth_mapping(move, facts) : may_map(move, facts))
-    offer(Engine::kMapped, prices.mapped());
+  const bool maps = one_run ? worth_mapping(move, facts) : may_map(move, facts);
+  if (maps) offer(Engine::kMapped, prices.mapped());
   std::sort(offers.begin(), offers.end(),
             [](const Offer& a, const Offer& b) { return a.together_ns < b.together_ns; });
   return offers;

@@ -82,7 +82,12 @@ void KeptMapping::settle(int64_t end, Direction direction) {
 }
 
 void KeptMapping::unsettle() {
-  state_.with([](State& state) { state.settled_end = {}; });
+  Mapping gone;
+  state_.with([&](State& state) {
+    state.settled_end = {};
+    const bool only_read = state.mapping && state.mapping->access() == port::Access::kRead;
+    if (only_read) gone = std::exchange(state.mapping, nullptr);
+  });
 }
 
 bool KeptMapping::unmarked() {

@@ -74,7 +74,8 @@ class KeptMapping {
   // it.
   void settle(int64_t end, Direction direction);
   // To be called whenever the file may have been cut: what lies behind its end in its last page
-  // could be loaded and stored all the same.
+  // could be loaded and stored all the same. A mapping for reading goes: in a container, the file
+  // may have been copied to where it can be written, and the mapping shows the original.
   void unsettle();
 
   // Whether copy() has stored something since this was last asked.

@@ -113,6 +113,15 @@ TEST_F(KeptMappingTest, K3OnlySettledBytesAreCopied) {
   EXPECT_EQ(copy(kWrite, 90, memory), Answer::kWanted);
 }
 
+TEST_F(KeptMappingTest, WhatWasMappedForReadingGoesWithASync) {
+  kept_.keep(map({0, 4096}, kRead));
+  kept_.unsettle();
+  EXPECT_FALSE(kept_.holds({0, 1}, kRead));
+  kept_.keep(map({0, 4096}, kWrite));
+  kept_.unsettle();
+  EXPECT_TRUE(kept_.holds({0, 1}, kRead));
+}
+
 // Another program has cut the file: whoever asks the system learns what there is.
 TEST_F(KeptMappingTest, WhatIsGoneIsNotCopied) {
   ASSERT_TRUE(file_->truncate(8192));
