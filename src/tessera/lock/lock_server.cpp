@@ -29,6 +29,9 @@ Result<Claim> claim_of(const Acquire& asked) {
   return Claim{pattern::ByteSet::of_ascending(std::move(bytes)), asked.mode};
 }
 
+// Requests that are over and may be asked for once more, of a session.
+constexpr size_t kOverMax = 1024;
+
 int64_t later(int64_t now_ns, int64_t by_ns) {
   return base::checked_add(now_ns, by_ns).value_or(std::numeric_limits<int64_t>::max());
 }
@@ -123,7 +126,7 @@ void LockServer::release_others(Session& session, Sequence last,
     if (is_over(sequence)) gone.push_back(ticket);
   }
   for (const Ticket ticket : gone) {
-    session.over[requests_.at(ticket).sequence] = {};
+    remember(session, requests_.at(ticket).sequence, {});
     ++counts_.released;
     remove(ticket, now_ns);
   }
@@ -203,6 +206,13 @@ bool LockServer::has_room(const Session& session, const Acquire& asked) const {
          pattern_bytes_ + asked.bytes.size() <= settings_.pattern_bytes_max;
 }
 
+// Of a client that holds one lock for long and takes many others meanwhile, only the last ones that
+// are over are remembered; a message that is repeated comes sooner.
+void LockServer::remember(Session& session, Sequence sequence, Over over) {
+  session.over[sequence] = std::move(over);
+  if (session.over.size() > kOverMax) session.over.erase(session.over.begin());
+}
+
 void LockServer::forget_before(Session& session, Sequence oldest) {
   session.oldest = std::max(session.oldest, oldest);
   session.over.erase(session.over.begin(), session.over.lower_bound(session.oldest));
@@ -211,7 +221,7 @@ void LockServer::forget_before(Session& session, Sequence oldest) {
 void LockServer::refuse(Session& session, Sequence sequence, Refusal why, const std::string& text) {
   ++counts_.refused;
   const Refused refused = {sequence, session.stamp_ns, why, text};
-  session.over[sequence] = {refused};
+  remember(session, sequence, {refused});
   tell(session, refused);
 }
 
@@ -335,11 +345,8 @@ void LockServer::on(Session& session, const Release& released, int64_t now_ns) {
     remove(active->second, now_ns);
   }
   // One that overtakes its request, on a new connection, must not be granted afterwards.
-  if (released.sequence >= session.oldest) session.over[released.sequence] = {};
+  if (released.sequence >= session.oldest) remember(session, released.sequence, {});
   forget_before(session, released.oldest);
-  while (session.over.size() > settings_.session_requests_max) {
-    session.over.erase(session.over.begin());
-  }
 }
 
 void LockServer::on(Session& session, const Renew& renew, int64_t now_ns) {
@@ -352,7 +359,7 @@ void LockServer::lose(Ticket ticket, Loss why, int64_t now_ns) {
   Session& session = sessions_.at(request.session);
   const Lost lost = {request.sequence, why};
   ++counts_.lost;
-  session.over[request.sequence] = {lost};
+  remember(session, request.sequence, {lost});
   tell(session, lost);
   remove(ticket, now_ns);
 }

@@ -150,7 +150,7 @@ class LockServer {
     std::map<Sequence, Over> over;
     std::map<Sequence, Early> early;
 
-    [[nodiscard]] size_t requests() const { return active.size() + over.size() + early.size(); }
+    [[nodiscard]] size_t requests() const { return active.size() + early.size(); }
   };
 
   struct Request {
@@ -189,6 +189,7 @@ class LockServer {
 
   // Whether the request was there before, and was answered again if there is an answer (S3).
   bool answer_again(Session& session, const Acquire& asked);
+  void remember(Session& session, Sequence sequence, Over over);
   void forget_before(Session& session, Sequence oldest);
   void ask(Session& session, const Acquire& asked, int64_t now_ns);
   void reclaim(Session& session, const Acquire& asked, Claim claim, int64_t now_ns);

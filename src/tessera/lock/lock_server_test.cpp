@@ -316,6 +316,20 @@ TEST_F(LockServerTest, S5NobodyHasMoreThanItsShare) {
   EXPECT_EQ(hear<Granted>(1).sequence, 100U);
 }
 
+// One lock for long, many others meanwhile.
+TEST_F(LockServerTest, S5WhatIsOverTakesNoRoom) {
+  start({.session_requests_max = 3});
+  join(1);
+  ask(1, 1, run(0, 10));
+  EXPECT_EQ(hear<Granted>(1).sequence, 1U);
+  for (Sequence sequence = 2; sequence < 5000; ++sequence) {
+    ask(1, sequence, run(50, 10));
+    ASSERT_EQ(hear<Granted>(1).sequence, sequence);
+    ASSERT_TRUE(say(1, Release{sequence, 1, now_ns_}));
+  }
+  EXPECT_EQ(server_->requests(), 1U);
+}
+
 TEST_F(LockServerTest, S5PatternsHaveOneBound) {
   const auto bytes = run(0, 10);
   start({.restarted = true, .grace_ns = kSecond, .pattern_bytes_max = 3 * bytes.size()});
