@@ -37,6 +37,8 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 // The client's core and the server's; where there is only one, both.
 constexpr int kClientCore = 0;
 constexpr int kServerCore = 1;
+// Turns of each of several clients, at least.
+constexpr int64_t kShareMin = 2000;
 
 Claim strided(int64_t at, int64_t length, int64_t stride, int64_t count) {
   const auto run = Pattern::run({{at}}, length).value();
@@ -329,31 +331,38 @@ base::Result<Case> make_request_size_case(int64_t runs) {
   return measured;
 }
 
-// Several clients at once, each a process, each with its own bytes.
+// Takes and releases its own bytes among as many clients, so often; the main of a process.
+void take_turns(const std::string& address, const Claim& claim, int64_t times) {
+  const auto client = Client::make(address);
+  for (int64_t turn = 0; client && turn < times; ++turn) {
+    if (!(*client)->take_and_release(claim)) ::_exit(1);
+  }
+}
+
+// Several clients at once, each a process. Those need a while to start, so each takes its share of
+// many turns.
+double time_clients(const std::string& address, int clients, int64_t share) {
+  const double start = now_ns();
+  std::vector<std::unique_ptr<Child>> all;
+  for (int i = 0; i < clients; ++i) {
+    const Claim claim = record_of(i, clients, 1000);
+    all.push_back(std::make_unique<Child>([&] { take_turns(address, claim, share); }));
+  }
+  for (const auto& one : all) one->wait();
+  return now_ns() - start;
+}
+
 base::Result<Case> make_rate_case(int clients) {
   TESSERA_TRY(const auto service, Service::start(-1));
   Case measured;
   measured.unit = "us a pair";
   measured.unit_ns = 1e3;
-  measured.ours = {"acquire and release",
-                   [service, clients](int64_t repetitions) -> base::Result<double> {
-                     // Processes need a while to start: each takes its share of many.
-                     const int64_t share = std::max<int64_t>(2000, repetitions / clients);
-                     const double start = now_ns();
-                     std::vector<std::unique_ptr<Child>> all;
-                     for (int i = 0; i < clients; ++i) {
-                       all.push_back(std::make_unique<Child>([&service, i, clients, share] {
-                         const auto client = Client::make(service->folder.address());
-                         const Claim claim = record_of(i, clients, 1000);
-                         for (int64_t turn = 0; client && turn < share; ++turn) {
-                           if (!(*client)->take_and_release(claim)) ::_exit(1);
-                         }
-                       }));
-                     }
-                     for (const auto& one : all) one->wait();
-                     return (now_ns() - start) / static_cast<double>(share * clients) *
-                            static_cast<double>(repetitions);
-                   }};
+  measured.ours = {
+      "acquire and release", [service, clients](int64_t repetitions) -> base::Result<double> {
+        const int64_t share = std::max(kShareMin, repetitions / clients);
+        const double ns = time_clients(service->folder.address(), clients, share);
+        return ns / static_cast<double>(share * clients) * static_cast<double>(repetitions);
+      }};
   measured.bars = {{Bar::Kind::kAtMost, 1e6 / 30'000}};
   measured.note = fmt::format("{} clients and the server on all cores, 1,000 runs each", clients);
   return measured;
