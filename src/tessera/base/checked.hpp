@@ -50,6 +50,12 @@ namespace tessera::base {
   return (a % b > 0) ? quotient + 1 : quotient;
 }
 
+// Requires b > 0. What floor_div leaves: 0 <= floor_mod(a, b) < b.
+[[nodiscard]] inline int64_t floor_mod(int64_t a, int64_t b) {
+  const int64_t rest = a % b;
+  return rest < 0 ? rest + b : rest;
+}
+
 // Requires that the value is representable in To.
 template <typename To, typename From>
 [[nodiscard]] constexpr To exact_cast(From value) {

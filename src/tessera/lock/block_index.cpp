@@ -70,26 +70,29 @@ void BlockIndex::insert(Ticket ticket, const Claim& claim) {
   TESSERA_ASSERT(!claim.bytes.empty());
   const auto [at, is_new] = claims_.emplace(ticket, blocks_of(claim));
   TESSERA_ASSERT(is_new);
-  spans_of(claim.mode).insert(at->second.span, ticket);
+  spans_.of(claim.mode).insert(at->second.span, ticket);
 }
 
 void BlockIndex::erase(Ticket ticket) {
   const auto at = claims_.find(ticket);
   TESSERA_ASSERT(at != claims_.end());
-  spans_of(at->second.mode).erase(at->second.span, ticket);
+  spans_.of(at->second.mode).erase(at->second.span, ticket);
   claims_.erase(at);
 }
 
 std::optional<Ticket> BlockIndex::latest_conflict(const Claim& claim, Ticket before) const {
   const Blocks blocks = blocks_of(claim);
   const auto test = [&](Ticket ticket) { return meet(blocks, claims_.at(ticket)); };
-  auto found = exclusive_.latest(blocks.span, before, test);
-  if (claim.mode == Mode::kExclusive) found = shared_.latest(blocks.span, before, test, found);
+  std::optional<Ticket> found;
+  spans_.for_each_conflicting(claim.mode, [&](const SpanTree& spans) {
+    found = spans.latest(blocks.span, before, test, found);
+  });
   return found;
 }
 
 size_t BlockIndex::memory_bytes() const {
-  size_t bytes = shared_.memory_bytes() + exclusive_.memory_bytes();
+  size_t bytes = 0;
+  spans_.for_each([&](const SpanTree& spans) { bytes += spans.memory_bytes(); });
   for (const auto& [ticket, blocks] : claims_) {
     bytes += sizeof(Blocks) + blocks.words.capacity() * sizeof(uint64_t);
   }

@@ -33,14 +33,10 @@ class BlockIndex final : public LockIndex {
 
   [[nodiscard]] Blocks blocks_of(const Claim& claim) const;
   [[nodiscard]] static bool meet(const Blocks& a, const Blocks& b);
-  [[nodiscard]] SpanTree& spans_of(Mode mode) {
-    return mode == Mode::kShared ? shared_ : exclusive_;
-  }
 
   const int64_t block_bytes_;
   std::unordered_map<Ticket, Blocks> claims_;
-  SpanTree shared_;
-  SpanTree exclusive_;
+  ByMode<SpanTree> spans_;
 };
 
 }  // namespace tessera::lock

@@ -34,6 +34,29 @@ struct Claim {
   return a == Mode::kExclusive || b == Mode::kExclusive;
 }
 
+// Something for shared and something for exclusive claims: searches that look only where conflicts
+// can be.
+template <typename T>
+class ByMode {
+ public:
+  [[nodiscard]] T& of(Mode mode) { return mode == Mode::kShared ? shared_ : exclusive_; }
+
+  // Calls visit with those whose claims conflict with one of this mode.
+  template <typename Visit>
+  void for_each_conflicting(Mode mode, Visit visit) const {
+    visit(exclusive_);
+    if (conflict(mode, Mode::kShared)) visit(shared_);
+  }
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for_each_conflicting(Mode::kExclusive, visit);
+  }
+
+ private:
+  T shared_;
+  T exclusive_;
+};
+
 class LockIndex {
  public:
   virtual ~LockIndex() = default;

@@ -247,6 +247,12 @@ void LockServer::on(Session& session, const Acquire& asked, int64_t now_ns) {
   }
 }
 
+LockTable& LockServer::table_of(const std::string& file) {
+  const auto at = files_.find(file);
+  if (at != files_.end()) return at->second;
+  return files_.try_emplace(file, make_index(settings_.index)).first->second;
+}
+
 LockServer::Request& LockServer::add_request(Ticket ticket, Session& session, const Acquire& asked,
                                              int64_t now_ns) {
   Request& request = requests_[ticket];
@@ -274,7 +280,7 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
   const Ticket ticket = ++last_ticket_;
   const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
   add_request(ticket, session, asked, now_ns).wait_end_ns = wait_end_ns;
-  LockTable& table = files_.try_emplace(asked.file, make_index(settings_.index)).first->second;
+  LockTable& table = table_of(asked.file);
   if (table.request(ticket, *std::move(claim)) == LockState::kHeld) {
     grant(ticket, now_ns);
     return;
@@ -296,7 +302,7 @@ void LockServer::reclaim(Session& session, const Acquire& asked, Claim claim, in
     return;
   }
   const Ticket ticket = ++last_ticket_;
-  LockTable& table = files_.try_emplace(asked.file, make_index(settings_.index)).first->second;
+  LockTable& table = table_of(asked.file);
   const auto restored = table.restore(ticket, std::move(claim));
   if (!restored) {
     if (table.empty()) files_.erase(asked.file);

@@ -198,6 +198,8 @@ class LockServer {
   // Whether there is room for one more request of the session.
   [[nodiscard]] bool has_room(const Session& session, const Acquire& asked) const;
   void forget_early(Session& session, Sequence sequence);
+  // The table of a file, made if there is none.
+  [[nodiscard]] LockTable& table_of(const std::string& file);
   Request& add_request(Ticket ticket, Session& session, const Acquire& asked, int64_t now_ns);
   // Takes the request out of its table, and grants those that waited for it.
   void remove(Ticket ticket, int64_t now_ns);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
 #include "tessera/pattern/overlap.hpp"
 
 namespace tessera::lock {
@@ -12,11 +13,6 @@ namespace {
 
 // The work of one exact test: some milliseconds at most.
 constexpr pattern::Budget kTestBudget = {.steps = int64_t{1} << 12, .max_runs = int64_t{1} << 18};
-
-int64_t remainder_of(int64_t position, int64_t stride) {
-  const int64_t rest = position % stride;
-  return rest < 0 ? rest + stride : rest;
-}
 
 // The intervals of a period: one, or two where it passes the end.
 std::array<Interval, 2> intervals_of(int64_t begin, int64_t length, int64_t stride) {
@@ -45,7 +41,7 @@ PatternIndex::Residue PatternIndex::residue_of(const Claim& claim, int64_t strid
   const int64_t length = stride == stride_of(claim)
                              ? claim.bytes.ascending().shape().node->child.hull(0).end
                              : span.length();
-  return {remainder_of(span.begin, stride), std::min(length, stride)};
+  return {base::floor_mod(span.begin, stride), std::min(length, stride)};
 }
 
 PatternIndex::Lane& PatternIndex::Stride::lane_of(Residue residue, int64_t stride) {
@@ -80,7 +76,7 @@ void PatternIndex::insert(Ticket ticket, const Claim& claim) {
   TESSERA_ASSERT(!claim.bytes.empty());
   const bool is_new = claims_.emplace(ticket, claim).second;
   TESSERA_ASSERT(is_new);
-  Half& half = half_of(claim.mode);
+  Half& half = halves_.of(claim.mode);
   const Interval span = claim.bytes.span();
   const int64_t length = stride_of(claim);
   if (length == 0) {
@@ -97,7 +93,7 @@ void PatternIndex::erase(Ticket ticket) {
   TESSERA_ASSERT(at != claims_.end());
   const Claim claim = std::move(at->second);
   claims_.erase(at);
-  Half& half = half_of(claim.mode);
+  Half& half = halves_.of(claim.mode);
   const Interval span = claim.bytes.span();
   const int64_t length = stride_of(claim);
   if (length == 0) {
@@ -148,8 +144,7 @@ void PatternIndex::search_half(const Half& half, Search& search) const {
 
 std::optional<Ticket> PatternIndex::latest_conflict(const Claim& claim, Ticket before) const {
   Search search{claim, before};
-  search_half(exclusive_, search);
-  if (claim.mode == Mode::kExclusive) search_half(shared_, search);
+  halves_.for_each_conflicting(claim.mode, [&](const Half& half) { search_half(half, search); });
   return search.found;
 }
 
@@ -158,13 +153,13 @@ size_t PatternIndex::memory_bytes() const {
   for (const auto& [ticket, claim] : claims_) {
     bytes += static_cast<size_t>(claim.bytes.ascending().memory_bytes());
   }
-  for (const Half* half : {&shared_, &exclusive_}) {
-    bytes += half->others.memory_bytes();
-    for (const auto& [length, stride] : half->strides) {
+  halves_.for_each([&](const Half& half) {
+    bytes += half.others.memory_bytes();
+    for (const auto& [length, stride] : half.strides) {
       bytes += stride.spans.memory_bytes() + stride.residues.memory_bytes();
       for (const Lane& lane : stride.lanes) bytes += sizeof(Lane) + lane.spans.memory_bytes();
     }
-  }
+  });
   return bytes;
 }
 

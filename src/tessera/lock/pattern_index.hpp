@@ -64,11 +64,9 @@ class PatternIndex final : public LockIndex {
   void search_half(const Half& half, Search& search) const;
   void search_stride(int64_t length, const Stride& stride, Search& search) const;
   [[nodiscard]] bool overlap(const Claim& claim, Ticket ticket) const;
-  [[nodiscard]] Half& half_of(Mode mode) { return mode == Mode::kShared ? shared_ : exclusive_; }
 
   std::unordered_map<Ticket, Claim> claims_;
-  Half shared_;
-  Half exclusive_;
+  ByMode<Half> halves_;
 };
 
 }  // namespace tessera::lock

@@ -31,14 +31,14 @@ void for_each_run(const pattern::ByteSet& bytes, Visit visit) {
 void RunIndex::insert(Ticket ticket, const Claim& claim) {
   const auto [at, is_new] = claims_.emplace(ticket, claim);
   TESSERA_ASSERT(is_new && !claim.bytes.empty());
-  SpanTree& runs = runs_of(claim.mode);
+  SpanTree& runs = runs_.of(claim.mode);
   for_each_run(claim.bytes, [&](Interval run) { runs.insert(run, ticket); });
 }
 
 void RunIndex::erase(Ticket ticket) {
   const auto at = claims_.find(ticket);
   TESSERA_ASSERT(at != claims_.end());
-  SpanTree& runs = runs_of(at->second.mode);
+  SpanTree& runs = runs_.of(at->second.mode);
   for_each_run(at->second.bytes, [&](Interval run) { runs.erase(run, ticket); });
   claims_.erase(at);
 }
@@ -47,14 +47,16 @@ std::optional<Ticket> RunIndex::latest_conflict(const Claim& claim, Ticket befor
   const auto any = [](Ticket) { return true; };
   std::optional<Ticket> found;
   for_each_run(claim.bytes, [&](Interval run) {
-    found = exclusive_.latest(run, before, any, found);
-    if (claim.mode == Mode::kExclusive) found = shared_.latest(run, before, any, found);
+    runs_.for_each_conflicting(
+        claim.mode, [&](const SpanTree& runs) { found = runs.latest(run, before, any, found); });
   });
   return found;
 }
 
 size_t RunIndex::memory_bytes() const {
-  return shared_.memory_bytes() + exclusive_.memory_bytes() + claims_.size() * sizeof(Claim);
+  size_t bytes = claims_.size() * sizeof(Claim);
+  runs_.for_each([&](const SpanTree& runs) { bytes += runs.memory_bytes(); });
+  return bytes;
 }
 
 }  // namespace tessera::lock

@@ -18,13 +18,8 @@ class RunIndex final : public LockIndex {
   [[nodiscard]] size_t memory_bytes() const override;
 
  private:
-  [[nodiscard]] SpanTree& runs_of(Mode mode) {
-    return mode == Mode::kShared ? shared_ : exclusive_;
-  }
-
   std::unordered_map<Ticket, Claim> claims_;
-  SpanTree shared_;
-  SpanTree exclusive_;
+  ByMode<SpanTree> runs_;
 };
 
 }  // namespace tessera::lock

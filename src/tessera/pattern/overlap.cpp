@@ -30,11 +30,6 @@ std::optional<Wide> first_in_range(int64_t factor, int64_t modulus, int64_t low,
   return (Wide{modulus} * *wraps + low + factor - 1) / factor;
 }
 
-int64_t floor_mod(int64_t a, int64_t modulus) {
-  const int64_t rest = a % modulus;
-  return rest < 0 ? rest + modulus : rest;
-}
-
 // The set that a repeat covers when the gaps inside its copies are filled.
 StridedSet hull_of(const Pattern& repeated) {
   const Node<1>& node = *repeated.shape().node;
@@ -149,7 +144,7 @@ bool overlaps(const StridedSet& a, const StridedSet& b) {
   if (first > last) return false;
   const int64_t window = a.length + b.length - 1;
   if (window >= b.stride) return true;
-  const int64_t top = floor_mod(distance + first * a.stride + a.length - 1, b.stride);
+  const int64_t top = base::floor_mod(distance + first * a.stride + a.length - 1, b.stride);
   if (top < window) return true;
   // top + i * a.stride must fall into [0, window) modulo b.stride.
   const auto found =
