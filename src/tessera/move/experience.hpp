@@ -27,18 +27,16 @@ class Experience {
 
   // Whether the ranks moved theirs apart when this one last had a move of this shape.
   [[nodiscard]] bool went_apart(Direction direction, const Shape& shape) const {
-    return apart_[index(direction)] == shape;
+    return apart_[index_of(direction)] == shape;
   }
   void note_way(Direction direction, const Shape& shape, bool apart) {
-    apart_[index(direction)] = apart ? std::optional(shape) : std::nullopt;
+    apart_[index_of(direction)] = apart ? std::optional(shape) : std::nullopt;
   }
 
   PageCosts pages;
   KeptMapping mapping;
 
  private:
-  static size_t index(Direction direction) { return direction == Direction::kRead ? 0 : 1; }
-
   std::array<std::optional<Shape>, 2> apart_;
 };
 

@@ -1,21 +1,6 @@
 #include "tessera/move/kept_mapping.hpp"
 
-#include "tessera/base/checked.hpp"
-
 namespace tessera::move {
-
-namespace {
-
-constexpr int64_t kLargePageBytes = int64_t{2} << 20;
-
-size_t index(Direction direction) { return direction == Direction::kRead ? 0 : 1; }
-
-}  // namespace
-
-Interval KeptMapping::pages_around(Interval part) {
-  return {part.begin - part.begin % kLargePageBytes,
-          base::ceil_div(part.end, kLargePageBytes) * kLargePageBytes};
-}
 
 bool KeptMapping::State::holds(Interval part, Direction direction) const {
   return mapping && mapping->begin() <= part.begin && part.end <= mapping->end() &&
@@ -23,7 +8,7 @@ bool KeptMapping::State::holds(Interval part, Direction direction) const {
 }
 
 void KeptMapping::State::add_missed(Interval part, Direction direction, double ns) {
-  const size_t at = index(direction);
+  const size_t at = index_of(direction);
   missed_ns[at] = (missed[at] == part ? missed_ns[at] : 0) + ns;
   missed[at] = part;
 }
@@ -45,7 +30,7 @@ void KeptMapping::keep(Mapping mapping) {
 
 double KeptMapping::missed_ns(Interval part, Direction direction) {
   return state_.with([&](const State& state) {
-    const size_t at = index(direction);
+    const size_t at = index_of(direction);
     return state.missed[at] == part ? state.missed_ns[at] : 0;
   });
 }
@@ -56,7 +41,7 @@ void KeptMapping::note_missed(Interval part, Direction direction, double ns) {
 
 KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
   const Interval part = run.part();
-  const size_t at = index(run.direction);
+  const size_t at = index_of(run.direction);
   return state_.with([&](State& state) {
     const bool held = state.holds(part, run.direction);
     if (held && part.end <= state.settled_end[at]) {
@@ -78,7 +63,7 @@ KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
 }
 
 void KeptMapping::settle(int64_t end, Direction direction) {
-  state_.with([&](State& state) { state.settled_end[index(direction)] = end; });
+  state_.with([&](State& state) { state.settled_end[index_of(direction)] = end; });
 }
 
 void KeptMapping::unsettle() {

@@ -35,10 +35,6 @@ class KeptMapping {
  public:
   using Mapping = std::unique_ptr<port::FileMapping>;
 
-  // What is mapped for a part of the file: the system keeps files in pages of up to 2 MB, and a
-  // fault in a mapping that holds the whole of a large page is the last one there.
-  [[nodiscard]] static Interval pages_around(Interval part);
-
   // The mapping, if it holds the part and allows the direction; else null.
   [[nodiscard]] Mapping take(Interval part, Direction direction);
   // Whether take() would give one.

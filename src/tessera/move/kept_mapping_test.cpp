@@ -134,12 +134,5 @@ TEST_F(KeptMappingTest, WhatIsGoneIsNotCopied) {
   EXPECT_EQ(copy(kWrite, 5000, memory), Answer::kWanted);
 }
 
-TEST(KeptMapping, LargePagesAreMappedWhole) {
-  constexpr int64_t kLarge = int64_t{2} << 20;
-  EXPECT_EQ(KeptMapping::pages_around({0, 1}), (Interval{0, kLarge}));
-  EXPECT_EQ(KeptMapping::pages_around({kLarge, 2 * kLarge}), (Interval{kLarge, 2 * kLarge}));
-  EXPECT_EQ(KeptMapping::pages_around({kLarge - 1, kLarge + 1}), (Interval{0, 2 * kLarge}));
-}
-
 }  // namespace
 }  // namespace tessera::move

@@ -4,6 +4,7 @@
 #include "tessera/base/checked.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/move/islands.hpp"
+#include "tessera/move/large_pages.hpp"
 #include "tessera/move/phase_timer.hpp"
 #include "tessera/pattern/copy.hpp"
 #include "tessera/port/file_mapping.hpp"
@@ -112,7 +113,7 @@ int64_t MappedTransfer::first_of(Interval part) const {
 bool MappedTransfer::move_window(const Island& window) {
   if (!reads() && !extend_file(window)) return false;
   const PhaseTimer timer(context_.phases, &Phases::copy_ns);
-  KeptMapping::Mapping mapping = find_mapping(KeptMapping::pages_around(window.file));
+  KeptMapping::Mapping mapping = find_mapping(large_pages_around(window.file));
   if (!mapping || !move_part(window.stream, *mapping)) return false;
   if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));
   return true;

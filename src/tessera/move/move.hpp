@@ -27,6 +27,10 @@ using port::Transfer;
 enum class Direction { kRead, kWrite };
 
 [[nodiscard]] const char* direction_name(Direction direction);
+// For what is kept for each direction, in an array of two.
+[[nodiscard]] inline size_t index_of(Direction direction) {
+  return direction == Direction::kRead ? 0 : 1;
+}
 
 struct Move {
   Direction direction = Direction::kRead;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tessera/move/large_pages.hpp"
 #include "tessera/port/file_mapping.hpp"
 
 namespace tessera::move {
@@ -12,8 +13,6 @@ namespace tessera::move {
 namespace {
 
 constexpr int64_t kPageBytes = 4096;
-// The largest page that the system keeps files in.
-constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 // A fault of a reader brings so much of the file.
 constexpr int64_t kFaultBytes = int64_t{64} << 10;
 // Enough to tell large pages from small ones.
@@ -31,7 +30,7 @@ struct Trial {
 };
 
 base::Result<Trial> begin_trial(const port::PlainFile& file, Interval part, port::Access access) {
-  const int64_t begin = part.begin - part.begin % kLargePageBytes;
+  const int64_t begin = large_pages_around(part).begin;
   const int64_t first = part.begin - part.begin % kPageBytes;
   const int64_t end = std::min(begin + kLargePageBytes, part.end);
   TESSERA_TRY(auto mapping, port::FileMapping::map(file, begin, begin + kLargePageBytes, access));

@@ -21,16 +21,14 @@ class PageCosts {
  public:
   // Nanoseconds a page; nothing before they were learned.
   [[nodiscard]] std::optional<double> seen(Direction direction) const {
-    const double ns = ns_[index(direction)].load(std::memory_order_relaxed);
+    const double ns = ns_[index_of(direction)].load(std::memory_order_relaxed);
     return ns < 0 ? std::nullopt : std::optional(ns);
   }
   void learn(Direction direction, double ns) {
-    ns_[index(direction)].store(ns, std::memory_order_relaxed);
+    ns_[index_of(direction)].store(ns, std::memory_order_relaxed);
   }
 
  private:
-  static size_t index(Direction direction) { return direction == Direction::kRead ? 0 : 1; }
-
   std::array<std::atomic<double>, 2> ns_ = {-1, -1};
 };
 

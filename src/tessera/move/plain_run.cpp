@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tessera/move/large_pages.hpp"
+
 namespace tessera::move {
 
 namespace {
@@ -27,7 +29,7 @@ Transfer execute_by_call(const PlainRun& run, port::PlainFile& file) {
 void invest_in(const PlainRun& run, int64_t size, port::PlainFile& file, KeptMapping& kept) {
   if (run.part().end > size) return;
   if (!kept.holds(run.part(), run.direction)) {
-    const Interval pages = KeptMapping::pages_around(run.part());
+    const Interval pages = large_pages_around(run.part());
     auto made = port::FileMapping::map(file, pages.begin, pages.end, access_for(run.direction));
     if (!made) return;
     kept.keep(std::make_unique<port::FileMapping>(*std::move(made)));

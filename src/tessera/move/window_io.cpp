@@ -9,6 +9,7 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/move/independent.hpp"
+#include "tessera/move/large_pages.hpp"
 #include "tessera/move/phase_timer.hpp"
 #include "tessera/port/file_mapping.hpp"
 #include "tessera/port/plain_file.hpp"
@@ -18,8 +19,6 @@ namespace tessera::move {
 namespace {
 
 constexpr double kPageBytes = 4096;
-// A mapping that holds the whole of a large page is served by one fault.
-constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 // Runs written in one call.
 constexpr size_t kListedRuns = 512;
 
@@ -98,13 +97,13 @@ bool extend_file(const Window& window, Context& context) {
 Outcome write_mapped(const Window& window, const CoverageMap& map, Context& context) {
   auto& file = static_cast<port::PlainFile&>(context.file);
   if (!extend_file(window, context)) return write_marked(window, map, context);
-  const int64_t begin = window.file.begin / kLargePageBytes * kLargePageBytes;
-  const int64_t end = base::ceil_div(window.file.end, kLargePageBytes) * kLargePageBytes;
-  const auto mapping = port::FileMapping::map(file, begin, end, port::Access::kReadWrite);
+  const Interval pages = large_pages_around(window.file);
+  const auto mapping =
+      port::FileMapping::map(file, pages.begin, pages.end, port::Access::kReadWrite);
   if (!mapping) return write_marked(window, map, context);
   const PhaseTimer timer(context.phases, &Phases::copy_ns);
   const int64_t length = window.file.length();
-  std::byte* to = mapping->data() + (window.file.begin - begin);
+  std::byte* to = mapping->data() + (window.file.begin - pages.begin);
   const bool stored = mapping->touch([&window, &map, to, length] {
     for (int64_t at = 0; at < length;) {
       const Interval run = map.next_marked({at, length});
