@@ -10,10 +10,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
+#include "bench/scratch_folder.hpp"
 #include "tessera/daemon/lock_daemon.hpp"
 #include "tessera/lock/lock_connection.hpp"
 #include "tessera/lock/lock_table.hpp"
@@ -182,24 +181,6 @@ class Child {
 
 // --- the service
 
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/tessera-locks-XXXXXX";
-    path_ = ::mkdtemp(name) != nullptr ? name : "";
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string address() const { return "unix:" + path_ + "/locks"; }
-
- private:
-  std::string path_;
-};
-
 void serve(const std::string& address, int core) {
   if (core >= 0) bind_to(core);
   const auto transport = port::PosixTransport::create();
@@ -236,13 +217,18 @@ struct Client {
 
 // One server and one client, on their cores.
 struct Service {
-  Folder folder;
+  explicit Service(ScratchFolder made)
+      : folder(std::move(made)), address("unix:" + folder.path() + "/locks") {}
+
+  ScratchFolder folder;
+  const std::string address;
   std::unique_ptr<Child> server;
   std::shared_ptr<Client> client;
 
   static base::Result<std::shared_ptr<Service>> start(int server_core) {
-    auto service = std::make_shared<Service>();
-    const std::string address = service->folder.address();
+    TESSERA_TRY(ScratchFolder folder, ScratchFolder::make());
+    auto service = std::make_shared<Service>(std::move(folder));
+    const std::string& address = service->address;
     service->server = std::make_unique<Child>([=] { serve(address, server_core); });
     TESSERA_TRY(service->client, Client::make(address));
     return service;
@@ -360,7 +346,7 @@ base::Result<Case> make_rate_case(int clients) {
   measured.ours = {
       "acquire and release", [service, clients](int64_t repetitions) -> base::Result<double> {
         const int64_t share = std::max(kShareMin, repetitions / clients);
-        const double ns = time_clients(service->folder.address(), clients, share);
+        const double ns = time_clients(service->address, clients, share);
         return ns / static_cast<double>(share * clients) * static_cast<double>(repetitions);
       }};
   measured.bars = {{Bar::Kind::kAtMost, 1e6 / 30'000}};

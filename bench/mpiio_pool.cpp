@@ -2,15 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-
 namespace tessera::bench {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr double kAnswerSeconds = 60;
 
@@ -35,29 +29,13 @@ std::string run_command(const Operation& operation, int64_t repetitions, bool ve
                      verify ? 1 : 0, operation.hints);
 }
 
-MpiPool::~MpiPool() {
-  running_.clear();
-  std::error_code ignored;
-  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
-}
-
-base::Result<void> MpiPool::make_scratch() {
-  if (!scratch_.empty()) return {};
-  const char* chosen = std::getenv("TESSERA_BENCH_DIR");
-  std::error_code error;
-  const fs::path above = chosen != nullptr ? fs::path(chosen) : fs::temp_directory_path(error);
-  std::string name = (fs::absolute(above, error) / "tessera-bench-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    return base::fail_errno(errno, fmt::format("cannot make a folder in {} (TESSERA_BENCH_DIR "
-                                               "chooses another place)",
-                                               above.string()));
-  }
-  scratch_ = name;
-  return {};
-}
+MpiPool::~MpiPool() = default;
 
 base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
-  TESSERA_TRY_VOID(make_scratch());
+  if (!scratch_) {
+    TESSERA_TRY(ScratchFolder made, ScratchFolder::make());
+    scratch_.emplace(std::move(made));
+  }
   std::erase_if(running_, [&](const Running& running) {
     return running.kind.mpi != kind.mpi || running.kind.ranks != kind.ranks ||
            !running.job->alive();
@@ -65,7 +43,7 @@ base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
   for (const Running& running : running_) {
     if (running.kind == kind && running.twin == twin) return running.job.get();
   }
-  TESSERA_TRY(auto started, MpiJob::start(kind, scratch_));
+  TESSERA_TRY(auto started, MpiJob::start(kind, scratch_->path()));
   running_.push_back({kind, twin, std::move(started)});
   return running_.back().job.get();
 }

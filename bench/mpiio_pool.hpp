@@ -8,10 +8,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/mpiio_job.hpp"
+#include "bench/scratch_folder.hpp"
 #include "tessera/base/result.hpp"
 
 namespace tessera::bench {
@@ -59,11 +61,10 @@ class MpiPool {
     std::unique_ptr<MpiJob> job;
   };
 
-  base::Result<void> make_scratch();
   base::Result<double> measure_once(const JobKind& kind, bool twin, const Operation& operation,
                                     const std::string& command);
 
-  std::string scratch_;
+  std::optional<ScratchFolder> scratch_;  // outlives the jobs in it
   std::vector<Running> running_;
 };
 
