@@ -32,6 +32,10 @@ LockDaemon::LockDaemon(const lock::LockServerSettings& settings, const World& wo
 void LockDaemon::cut_off(port::ConnectionId peer, const base::Error& why) {
   server_.disconnect(static_cast<lock::LockServer::Peer>(peer));
   transport_.close(peer);
+  log_cut_off(why);
+}
+
+void LockDaemon::log_cut_off(const base::Error& why) {
   const int64_t now_ns = clock_.now_ns();
   if (now_ns < quiet_until_ns_) return;
   quiet_until_ns_ = now_ns + kLogEveryNs;
@@ -51,7 +55,7 @@ void LockDaemon::take(const port::Event& event) {
     case port::Event::Kind::kClosed:
       server_.disconnect(peer);
       // What ends inside a frame, or announces one that is too long.
-      if (event.reason.code == base::Code::kIntegrity) cut_off(event.connection, event.reason);
+      if (event.reason.code == base::Code::kIntegrity) log_cut_off(event.reason);
       break;
   }
 }

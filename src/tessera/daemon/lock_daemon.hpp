@@ -45,6 +45,7 @@ class LockDaemon {
  private:
   void take(const port::Event& event);
   void cut_off(port::ConnectionId peer, const base::Error& why);
+  void log_cut_off(const base::Error& why);
   [[nodiscard]] int64_t wait_ns(int64_t end_ns) const;
 
   port::Transport& transport_;

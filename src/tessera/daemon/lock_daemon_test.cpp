@@ -107,6 +107,17 @@ class LockDaemonTest : public ::testing::Test {
     return child;
   }
 
+  // Waits for bytes whose holder is stopped meanwhile, and holds them within its lease.
+  static Sequence wait_out(Client& client, const std::function<void()>& stop_holder) {
+    const Sequence sequence = client.ask(50, 60);
+    client.live(20 * kMs);
+    stop_holder();
+    const int64_t stopped_ns = now_ns();
+    EXPECT_EQ(client.wait(sequence), Kind::kGranted);
+    EXPECT_LT(now_ns() - stopped_ns, kLeaseNs + kSlackNs);
+    return sequence;
+  }
+
   void end(pid_t child) {
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
@@ -150,12 +161,7 @@ TEST_F(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
   Client client(address_);
   for (int round = 0; round < pattern::model::rounds(20); ++round) {
     const pid_t holder = hold(0, 100);
-    const Sequence sequence = client.ask(50, 60);
-    client.live(20 * kMs);
-    end(holder);
-    const int64_t killed_ns = now_ns();
-    ASSERT_EQ(client.wait(sequence), Kind::kGranted);
-    EXPECT_LT(now_ns() - killed_ns, kLeaseNs + kSlackNs);
+    const Sequence sequence = wait_out(client, [&] { end(holder); });
     client.release(sequence);
   }
 }
@@ -165,12 +171,7 @@ TEST_F(LockDaemonTest, P2AFrozenHolderDoesTooAndLearnsOfIt) {
   Client client(address_);
   for (int round = 0; round < pattern::model::rounds(20); ++round) {
     const pid_t holder = hold(0, 100);
-    const Sequence sequence = client.ask(50, 60);
-    client.live(20 * kMs);
-    ::kill(holder, SIGSTOP);
-    const int64_t frozen_ns = now_ns();
-    ASSERT_EQ(client.wait(sequence), Kind::kGranted);
-    EXPECT_LT(now_ns() - frozen_ns, kLeaseNs + kSlackNs);
+    const Sequence sequence = wait_out(client, [&] { ::kill(holder, SIGSTOP); });
     EXPECT_EQ(lines_->held, 1);
     ::kill(holder, SIGCONT);
     for (int i = 0; i < 1000 && lines_->held == 1; ++i) client.live(5 * kMs);
