@@ -92,6 +92,15 @@ void LockClient::connected(int64_t now_ns) {
 
 void LockClient::disconnected() { connected_ = greeted_ = dismissed_ = false; }
 
+void LockClient::leave() {
+  requests_.clear();
+  if (greeted_) say(Goodbye{});
+  session_ = 0;
+  secret_ = 0;
+  greeted_ = false;
+  dismissed_ = connected_;
+}
+
 void LockClient::greet(int64_t now_ns) {
   said_ns_ = now_ns;
   say(Hello{epoch_, session_, secret_, now_ns, name_, active()});

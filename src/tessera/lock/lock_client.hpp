@@ -54,10 +54,16 @@ class LockClient {
   // What a store knows it by; 0 before the first connection.
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   [[nodiscard]] SessionId session() const { return session_; }
+  // Whether the server has answered on the present connection.
+  [[nodiscard]] bool greeted() const { return greeted_; }
+  // 0 before the first connection.
+  [[nodiscard]] int64_t lease_ns() const { return lease_ns_; }
 
   // A connection is there, and frames may be sent on it; or it is gone.
   void connected(int64_t now_ns);
   void disconnected();
+  // Gives back all that is held and all that is asked for, and ends the session.
+  void leave();
   // Fails, and the connection is to be ended, if no server sends such a frame.
   [[nodiscard]] base::Result<void> receive(base::ByteView frame, int64_t now_ns);
 

@@ -9,19 +9,24 @@ namespace {
 
 // Between two attempts to reach a server.
 constexpr int64_t kReconnectNs = 10'000'000;
+// Between two attempts to have one started.
+constexpr int64_t kReviveNs = 250'000'000;
 
 }  // namespace
 
-LockConnection::LockConnection(std::string address, std::string name, const World& world)
+LockConnection::LockConnection(std::string address, std::string name, World world)
     : address_(std::move(address)),
       transport_(world.transport),
       clock_(world.clock),
+      revive_(std::move(world.revive)),
       client_(std::move(name),
               [this](const base::Bytes& frame) {
                 // What cannot be sent is said again on the next connection.
                 if (connection_) static_cast<void>(transport_.send(*connection_, frame));
               }),
-      connect_at_ns_(clock_.now_ns()) {}
+      connect_at_ns_(clock_.now_ns()),
+      revive_at_ns_(connect_at_ns_),
+      reached_ns_(connect_at_ns_) {}
 
 LockConnection::~LockConnection() {
   if (connection_) transport_.close(*connection_);
@@ -67,30 +72,55 @@ void LockConnection::live(int64_t for_ns) {
   } while (clock_.now_ns() < end_ns);
 }
 
+bool LockConnection::is_due() const {
+  if (client_.idle()) return false;
+  return !client_.greeted() || client_.next_due_ns().value_or(0) <= clock_.now_ns();
+}
+
 void LockConnection::connect() {
   connect_at_ns_ = clock_.now_ns() + kReconnectNs;
   const auto made = transport_.connect(address_);
   if (made) connection_ = *made;
 }
 
+void LockConnection::revive() {
+  if (!revive_ || clock_.now_ns() < revive_at_ns_) return;
+  revive_();
+  revive_at_ns_ = clock_.now_ns() + kReviveNs;
+  connect_at_ns_ = clock_.now_ns();
+}
+
 void LockConnection::drop() {
+  if (connected_) reached_ns_ = clock_.now_ns();
   if (connection_) transport_.close(*connection_);
   connection_.reset();
+  connected_ = false;
   client_.disconnected();
+}
+
+void LockConnection::leave() {
+  client_.leave();
+  // What the peer's system has not taken is lost with the connection, and then the lease ends it.
+  static_cast<void>(transport_.next_event(0));
+  drop();
 }
 
 void LockConnection::take(const port::Event& event) {
   if (connection_ != event.connection) return;
   switch (event.kind) {
     case port::Event::Kind::kConnected:
+      connected_ = true;
       client_.connected(clock_.now_ns());
       break;
     case port::Event::Kind::kFrame:
       if (!client_.receive(event.frame, clock_.now_ns())) drop();
       break;
-    case port::Event::Kind::kClosed:
+    case port::Event::Kind::kClosed: {
+      const bool unreached = !connected_;
       drop();
+      if (unreached) revive();
       break;
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,11 +23,13 @@ class LockConnection {
   struct World {
     port::Transport& transport;
     const port::Clock& clock;
+    // Called now and then while the server cannot be reached. May be empty.
+    std::function<void()> revive = {};
   };
 
   // Connects to the address when there is something to ask. Requires that the world outlives it,
   // and that nobody else uses the transport.
-  LockConnection(std::string address, std::string name, const World& world);
+  LockConnection(std::string address, std::string name, World world);
   ~LockConnection();
   LockConnection(const LockConnection&) = delete;
   LockConnection& operator=(const LockConnection&) = delete;
@@ -40,21 +43,37 @@ class LockConnection {
   [[nodiscard]] std::optional<LockClient::Event> wait(Sequence sequence, int64_t for_ns);
   // Keeps in touch with the server for so long.
   void live(int64_t for_ns);
+  // Tells the server that nothing is held any more, and ends the connection.
+  void leave();
 
- private:
+  // The parts that these are made of.
   // Waits for one event of the transport, at most until the deadline.
   void step(int64_t deadline_ns);
+  // What has happened to a request and was not told yet.
+  [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
+  // Whether something has to be said, or the server to be found, for what is asked or held.
+  [[nodiscard]] bool is_due() const;
+  // Of the server; 0 before it was reached.
+  [[nodiscard]] int64_t lease_ns() const { return client_.lease_ns(); }
+  // When the server was last reached; now, while it is.
+  [[nodiscard]] int64_t reached_ns() const { return connected_ ? clock_.now_ns() : reached_ns_; }
+
+ private:
   void connect();
+  void revive();
   void take(const port::Event& event);
   void drop();
-  [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
 
   const std::string address_;
   port::Transport& transport_;
   const port::Clock& clock_;
+  const std::function<void()> revive_;
   LockClient client_;
   std::optional<port::ConnectionId> connection_;
+  bool connected_ = false;  // the server has answered
   int64_t connect_at_ns_;
+  int64_t revive_at_ns_;
+  int64_t reached_ns_;
   // What has happened and nobody has asked for yet; at most two things to a request.
   std::multimap<Sequence, LockClient::Event> events_;
 };

@@ -1,17 +1,15 @@
 #include "tessera/port/worker.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
+
+#include "tessera/port/quiet_thread.hpp"
 
 namespace tessera::port {
 
@@ -49,29 +47,14 @@ class QueuedJob final : public Job {
   std::atomic<bool> done_ = false;
 };
 
-// Starts a thread that takes no signals: they are for the program's own threads. Whether it could.
-template <typename Main>
-bool start_thread(std::thread& thread, Main main) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  try {
-    thread = std::thread(std::move(main));
-  } catch (const std::system_error&) {
-    // The limit of processes is reached; thread stays empty.
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread.joinable();
-}
-
 }  // namespace
 
 struct Worker::State {
   // Whether there is a thread to run it.
   bool queue_job(std::shared_ptr<QueuedJob> job) {
     const std::lock_guard lock(mutex);
-    if (!thread.joinable() && !start_thread(thread, [this] { run_jobs(); })) return false;
+    if (!thread.running()) thread = QuietThread([this] { run_jobs(); });
+    if (!thread.running()) return false;
     queue.push_back(std::move(job));
     changed.notify_one();
     return true;
@@ -95,7 +78,7 @@ struct Worker::State {
   std::condition_variable changed;
   std::deque<std::shared_ptr<QueuedJob>> queue;
   bool stopping = false;
-  std::thread thread;
+  QuietThread thread;
 };
 
 Worker::Worker() : state_(std::make_unique<State>()) {}
@@ -111,7 +94,7 @@ Worker::~Worker() {
     state_->stopping = true;
     state_->changed.notify_all();
   }
-  if (state_->thread.joinable()) state_->thread.join();
+  state_->thread.join();
 }
 
 std::shared_ptr<Job> Worker::submit(std::function<void()> work) {

@@ -1,0 +1,163 @@
+// The lock agent of real processes: threads that share one, holders that are busy for long or
+// frozen, servers that are killed or not there yet.
+#include "tessera/lock/lock_agent.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tessera/daemon/lock_daemon.hpp"
+#include "tessera/port/posix_clock.hpp"
+#include "tessera/port/posix_transport.hpp"
+#include "tessera/port/system_random.hpp"
+#include "tessera/port/test_directory.hpp"
+#include "tessera/port/test_processes.hpp"
+
+namespace tessera::daemon {
+namespace {
+
+using lock::LockAgent;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kLeaseNs = 300 * kMs;
+
+void sleep_ns(int64_t nanoseconds) {
+  std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+}
+
+lock::LockClient::Asked bytes(int64_t begin, int64_t end) {
+  return {.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}};
+}
+
+class LockAgentTest : public ::testing::Test {
+ protected:
+  ~LockAgentTest() override {
+    if (server_ > 0) kill_server();
+  }
+
+  void start_server(bool restarted = false) {
+    std::fflush(nullptr);
+    server_ = ::fork();
+    if (server_ != 0) return;
+    const auto transport = port::PosixTransport::create().value();
+    EXPECT_TRUE(transport->listen(address_));
+    const port::PosixClock clock;
+    port::SystemRandom random;
+    lock::LockServerSettings settings;
+    settings.lease_ns = settings.grace_ns = kLeaseNs;
+    settings.restarted = restarted;
+    LockDaemon daemon(settings, {*transport, clock, random}, [](const std::string&) {});
+    daemon.serve(3'600'000 * kMs);
+    ::_exit(0);
+  }
+  void kill_server() {
+    ::kill(server_, SIGKILL);
+    ::waitpid(server_, nullptr, 0);
+    server_ = 0;
+  }
+
+  std::unique_ptr<LockAgent> agent(std::function<void()> revive = {}) {
+    auto transport = port::PosixTransport::create().value();
+    port::PosixTransport* raw = transport.get();
+    return std::make_unique<LockAgent>(
+        address_, "test",
+        LockAgent::World{std::move(transport), [raw] { raw->wake(); }, clock_, std::move(revive)});
+  }
+
+  const port::TestDirectory directory_;
+  const std::string address_ = "unix:" + directory_.path("locks");
+  const port::PosixClock clock_;
+  pid_t server_ = 0;
+};
+
+TEST_F(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
+  start_server();
+  const auto shared = agent();
+  std::atomic<int> inside = 0;
+  std::atomic<int> turns = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int turn = 0; turn < 50; ++turn) {
+        const auto lock = shared->acquire(bytes(thread, 100 + thread));
+        ASSERT_TRUE(lock);
+        EXPECT_EQ(inside.fetch_add(1), 0);
+        ++turns;
+        EXPECT_EQ(inside.fetch_sub(1), 1);
+        EXPECT_TRUE(shared->confirm(*lock));
+        shared->release(*lock);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(turns, 200);
+}
+
+TEST_F(LockAgentTest, ALockOutlastsALongTransfer) {
+  start_server();
+  const auto busy = agent();
+  const auto lock = busy->acquire(bytes(0, 100)).value();
+  sleep_ns(4 * kLeaseNs);
+  EXPECT_TRUE(busy->confirm(lock));
+  const auto other = agent();
+  auto now_or_never = bytes(50, 60);
+  now_or_never.wait_ns = 0;
+  EXPECT_EQ(other->acquire(now_or_never).error().code, base::Code::kRetry);
+  busy->release(lock);
+  EXPECT_TRUE(other->acquire(bytes(50, 60)));
+}
+
+TEST_F(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
+  start_server();
+  struct Seen {
+    std::atomic<int> held;
+    std::atomic<int> code;
+  };
+  const port::SharedByChildren<Seen> seen;
+  seen->code = -1;
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto holder = agent();
+    const auto lock = holder->acquire(bytes(0, 100)).value();
+    seen->held = 1;
+    while (seen->held != 2) sleep_ns(kMs);
+    const auto confirmed = holder->confirm(lock);
+    seen->code = confirmed ? 0 : 1 + static_cast<int>(confirmed.error().code);
+    ::_exit(0);
+  }
+  while (seen->held == 0) sleep_ns(kMs);
+  ::kill(child, SIGSTOP);
+  const auto other = agent();
+  EXPECT_TRUE(other->acquire(bytes(0, 100)));
+  seen->held = 2;
+  ::kill(child, SIGCONT);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(seen->code, 1 + static_cast<int>(base::Code::kDenied));
+}
+
+TEST_F(LockAgentTest, ALockOutlastsItsServer) {
+  start_server();
+  const auto holder = agent();
+  const auto lock = holder->acquire(bytes(0, 100)).value();
+  for (int round = 0; round < 3; ++round) {
+    kill_server();
+    start_server(true);
+    sleep_ns(2 * kLeaseNs);
+    EXPECT_TRUE(holder->confirm(lock));
+  }
+}
+
+TEST_F(LockAgentTest, AServerIsStartedWhenThereIsNone) {
+  const auto first = agent([this] {
+    if (server_ == 0) start_server();
+  });
+  EXPECT_TRUE(first->acquire(bytes(0, 100)));
+  EXPECT_NE(server_, 0);
+}
+
+}  // namespace
+}  // namespace tessera::daemon

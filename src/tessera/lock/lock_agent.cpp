@@ -1,0 +1,133 @@
+#include "tessera/lock/lock_agent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::lock {
+
+namespace {
+
+using base::Code;
+using base::Result;
+
+// How long a server may be out of reach before whoever asks is told.
+constexpr int64_t kUnreachableNs = 30'000'000'000;
+// How long the thread that leads steps aside for others, and others wait for it, at a time.
+constexpr int64_t kAsideNs = 100'000;
+constexpr int64_t kFollowNs = 10'000'000;
+// The keeper looks several times before anything is due.
+constexpr int64_t kLooksPerLease = 8;
+constexpr int64_t kLookNs = 100'000'000;  // before a lease is known
+// Of a lease, what has to be left when a lock is put to use.
+constexpr int64_t kMarginPart = 4;
+
+}  // namespace
+
+LockAgent::LockAgent(const std::string& address, const std::string& name, World world)
+    : transport_(std::move(world.transport)),
+      wake_(std::move(world.wake)),
+      clock_(world.clock),
+      address_(address),
+      inside_(address, name,
+              LockConnection::World{*transport_, world.clock, std::move(world.revive)}) {}
+
+LockAgent::~LockAgent() {
+  stopping_ = true;
+  {
+    // The keeper is either asleep, and hears this, or has not looked at the flag yet.
+    auto inside = enter();
+    inside_.notify_all();
+  }
+  keeper_.join();
+  enter()->leave();
+}
+
+// (A1): whoever leads looks for others after it has said that it leads, and others look whether
+// somebody leads after they have said that they come; so one of them sees the other.
+LockAgent::Entry LockAgent::enter() {
+  ++wanting_;
+  if (leading_) wake_();
+  Entry inside = inside_.enter();
+  --wanting_;
+  return inside;
+}
+
+void LockAgent::lead(Entry& inside, int64_t until_ns) {
+  leading_ = true;
+  inside->step(wanting_ > 0 ? clock_.now_ns() : until_ns);
+  leading_ = false;
+  if (following_ + wanting_ == 0) return;
+  inside_.notify_all();
+  step_aside(inside, kAsideNs);
+}
+
+// Whoever is outside, or on its way back, is counted: the one that leads then lets it in.
+void LockAgent::step_aside(Entry& inside, int64_t for_ns) {
+  ++following_;
+  inside.wait_for(for_ns);
+  --following_;
+}
+
+void LockAgent::follow(Entry& inside) {
+  if (!leading_) {
+    lead(inside, clock_.now_ns() + kFollowNs);
+    return;
+  }
+  step_aside(inside, kFollowNs);
+}
+
+Result<Sequence> LockAgent::acquire(const LockClient::Asked& asked) {
+  auto inside = enter();
+  start_keeper();
+  return wait(inside, inside->ask(asked));
+}
+
+Result<Sequence> LockAgent::wait(Entry& inside, Sequence sequence) {
+  const int64_t begin_ns = clock_.now_ns();
+  for (;;) {
+    if (const auto event = inside->take_event(sequence)) {
+      if (event->kind == LockClient::Event::Kind::kGranted) return settle(inside, sequence);
+      return base::Failure{event->error};
+    }
+    const int64_t silent_since_ns = std::max(begin_ns, inside->reached_ns());
+    if (clock_.now_ns() - silent_since_ns > kUnreachableNs) {
+      inside->release(sequence);
+      return base::fail(Code::kRetry, "the lock server at " + address_ + " cannot be reached");
+    }
+    follow(inside);
+  }
+}
+
+Result<Sequence> LockAgent::settle(Entry& inside, Sequence sequence) {
+  while (!inside->holds(sequence, inside->lease_ns() / kMarginPart)) {
+    if (const auto event = inside->take_event(sequence)) return base::Failure{event->error};
+    follow(inside);
+  }
+  return sequence;
+}
+
+void LockAgent::release(Sequence sequence) { enter()->release(sequence); }
+
+Result<void> LockAgent::confirm(Sequence sequence) {
+  auto inside = enter();
+  if (inside->holds(sequence)) return {};
+  const auto event = inside->take_event(sequence);
+  const std::string why = event ? event->error.context : "its lease is over";
+  return base::fail(Code::kDenied, "a lock was taken away while it was in use: " + why);
+}
+
+// Without a thread a lock lasts for a lease, which is long for a transfer.
+void LockAgent::start_keeper() {
+  if (!keeper_.running()) keeper_ = port::QuietThread([this] { keep(); });
+}
+
+void LockAgent::keep() {
+  auto inside = enter();
+  while (!stopping_) {
+    const int64_t lease_ns = inside->lease_ns();
+    inside.wait_for(lease_ns > 0 ? lease_ns / kLooksPerLease : kLookNs);
+    while (!stopping_ && !leading_ && inside->is_due()) lead(inside, clock_.now_ns() + kFollowNs);
+  }
+}
+
+}  // namespace tessera::lock

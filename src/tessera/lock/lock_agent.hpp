@@ -1,0 +1,79 @@
+// LockAgent: the lock service for a program whose threads wait for their locks.
+//
+// The thread that waits carries the frames of all threads; a keeper of its own says now and then
+// that the process is alive, so that a lock outlasts a long transfer. A process that is frozen says
+// nothing, and loses its locks.
+//   (A1) One thread at a time uses the connection; whoever wants it next interrupts the one that
+//        waits inside.
+//   (A2) A lock that acquire() answers will be held for a good part of a lease yet.
+// Thread safety: all functions from any thread, but for the end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tessera/lock/lock_connection.hpp"
+#include "tessera/port/clock.hpp"
+#include "tessera/port/monitor.hpp"
+#include "tessera/port/quiet_thread.hpp"
+#include "tessera/port/transport.hpp"
+
+namespace tessera::lock {
+
+class LockAgent {
+ public:
+  struct World {
+    std::unique_ptr<port::Transport> transport;
+    // Makes a next_event() of the transport that waits, or else the next one, answer early; may be
+    // called from any thread.
+    std::function<void()> wake;
+    const port::Clock& clock;
+    // Called while the server cannot be reached: starts one, where that is possible. May be empty.
+    std::function<void()> revive = {};
+  };
+
+  // `name` is what those who look at the server see. Requires that the clock outlives it.
+  LockAgent(const std::string& address, const std::string& name, World world);
+  // Requires that no other function is running.
+  ~LockAgent();
+  LockAgent(const LockAgent&) = delete;
+  LockAgent& operator=(const LockAgent&) = delete;
+
+  // Waits for a lock. Fails with kRetry if the server cannot be reached for long, or as the request
+  // says that it may not wait; with kInvalid if the server takes no such request.
+  [[nodiscard]] base::Result<Sequence> acquire(const LockClient::Asked& asked);
+  // Gives it back; nothing happens if it was lost.
+  void release(Sequence sequence);
+  // Fails with kDenied, and says why, if the lock was taken away since it was acquired.
+  [[nodiscard]] base::Result<void> confirm(Sequence sequence);
+
+ private:
+  using Entry = port::Monitor<LockConnection>::Entry;
+
+  [[nodiscard]] Entry enter();
+  // Lets something happen to the connection: by this thread, or by the one that is at it.
+  void follow(Entry& inside);
+  void lead(Entry& inside, int64_t until_ns);
+  void step_aside(Entry& inside, int64_t for_ns);
+  [[nodiscard]] base::Result<Sequence> wait(Entry& inside, Sequence sequence);
+  // Waits until enough of the lease is left (A2).
+  [[nodiscard]] base::Result<Sequence> settle(Entry& inside, Sequence sequence);
+  void keep();
+  void start_keeper();
+
+  const std::unique_ptr<port::Transport> transport_;
+  const std::function<void()> wake_;
+  const port::Clock& clock_;
+  const std::string address_;
+  std::atomic<bool> leading_ = false;  // a thread waits in the transport
+  std::atomic<int> wanting_ = 0;       // threads on their way in
+  std::atomic<int> following_ = 0;     // threads that let others in
+  std::atomic<bool> stopping_ = false;
+  port::Monitor<LockConnection> inside_;
+  port::QuietThread keeper_;  // used only inside
+};
+
+}  // namespace tessera::lock
