@@ -1,6 +1,7 @@
 // Any bytes as frames to a lock server that has other clients. Frames are cut out by a byte for
 // their length; the checksum is made right, so that what lies behind it is reached. The server must
-// keep its invariants, and the other client its lock.
+// keep its invariants, and the other client its locks, also the one that it may be asked to give
+// back.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +29,10 @@ class Scene {
     Acquire asked = {.sequence = 1, .file = "f"};
     asked.bytes = tessera::pattern::encode(tessera::pattern::Pattern::run({{0}}, 100).value());
     say(kNeighbour, asked);
+    asked.sequence = 2;
+    asked.recallable = true;
+    asked.bytes = tessera::pattern::encode(tessera::pattern::Pattern::run({{100}}, 100).value());
+    say(kNeighbour, asked);
     say(kStranger, Hello{.client = "stranger"});
   }
 
@@ -42,11 +47,11 @@ class Scene {
 
   void check() {
     server_.check_invariants();
-    bool held = false;
+    int held = 0;
     server_.for_each(now_ns_, [&](const LockServer::View& view) {
-      held |= view.client == "neighbour" && view.state == LockState::kHeld;
+      if (view.client == "neighbour" && view.state == LockState::kHeld) ++held;
     });
-    TESSERA_ASSERT(held);
+    TESSERA_ASSERT(held == 2);
   }
 
  private:

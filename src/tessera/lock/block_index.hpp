@@ -22,6 +22,9 @@ class BlockIndex final : public LockIndex {
   [[nodiscard]] std::optional<Ticket> latest_conflict(const Claim& claim,
                                                       Ticket before) const override;
   [[nodiscard]] size_t memory_bytes() const override;
+  [[nodiscard]] std::unique_ptr<LockIndex> another() const override {
+    return std::make_unique<BlockIndex>(block_bytes_);
+  }
 
  private:
   // Bit i of word w stands for block 64 * (span.begin / 64 + w) + i. No words: all of the span.

@@ -55,6 +55,7 @@ Sequence LockClient::acquire(const Asked& asked, int64_t now_ns) {
   request.message.mode = asked.claim.mode;
   request.message.wait_ns = asked.wait_ns;
   request.message.hold_ns = asked.hold_ns;
+  request.message.recallable = asked.recallable;
   request.message.bytes = pattern::encode(asked.claim.bytes.ascending());
   Request& kept = requests_.emplace(sequence, std::move(request)).first->second;
   if (greeted_) ask(kept, now_ns);
@@ -65,13 +66,11 @@ void LockClient::ask(Request& request, int64_t now_ns) {
   request.message.oldest = oldest();
   request.message.stamp_ns = now_ns;
   request.message.reclaims = request.state == State::kReclaimed;
-  said_ns_ = now_ns;
   say(request.message);
 }
 
 void LockClient::release(Sequence sequence, int64_t now_ns) {
   if (requests_.erase(sequence) == 0 || !greeted_) return;
-  said_ns_ = now_ns;
   say(Release{sequence, oldest(), now_ns});
 }
 
@@ -102,7 +101,7 @@ void LockClient::leave() {
 }
 
 void LockClient::greet(int64_t now_ns) {
-  said_ns_ = now_ns;
+  named_ns_ = now_ns;
   say(Hello{epoch_, session_, secret_, now_ns, name_, active()});
 }
 
@@ -141,10 +140,19 @@ void LockClient::renew_lease(int64_t stamp_ns) {
 void LockClient::on(const Granted& granted) {
   const auto at = requests_.find(granted.sequence);
   if (at == requests_.end()) return;
-  if (at->second.state == State::kAsked) {
-    events_.push_back({Event::Kind::kGranted, granted.sequence});
-  }
+  const bool is_new = at->second.state == State::kAsked;
   at->second.state = State::kHeld;
+  if (!is_new) return;
+  events_.push_back({Event::Kind::kGranted, granted.sequence});
+  if (at->second.wanted) events_.push_back({Event::Kind::kRecalled, granted.sequence});
+}
+
+// One that overtakes the grant is told after it.
+void LockClient::on(const Recall& recall) {
+  const auto at = requests_.find(recall.sequence);
+  if (at == requests_.end() || !at->second.message.recallable) return;
+  if (std::exchange(at->second.wanted, true) || at->second.state == State::kAsked) return;
+  events_.push_back({Event::Kind::kRecalled, recall.sequence});
 }
 
 void LockClient::on(const Refused& refused) {
@@ -214,6 +222,8 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
     renew_lease(renewed->stamp_ns);
   } else if (const auto* lost = std::get_if<Lost>(&message)) {
     on(*lost);
+  } else if (const auto* recall = std::get_if<Recall>(&message)) {
+    on(*recall);
   } else {
     return base::fail(Code::kIntegrity, "a message that only clients send");
   }
@@ -224,8 +234,8 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
 
 void LockClient::advance(int64_t now_ns) {
   if (expire(now_ns) || !greeted_ || requests_.empty()) return;
-  if (now_ns - said_ns_ < lease_ns_ / kRenewalsPerLease) return;
-  said_ns_ = now_ns;
+  if (now_ns - named_ns_ < lease_ns_ / kRenewalsPerLease) return;
+  named_ns_ = now_ns;
   say(Renew{now_ns, last_, active()});
   // Whoever waits asks again, should a message have been lost.
   for (auto& [sequence, request] : requests_) {
@@ -236,7 +246,7 @@ void LockClient::advance(int64_t now_ns) {
 std::optional<int64_t> LockClient::next_due_ns() const {
   if (requests_.empty()) return std::nullopt;
   std::optional<int64_t> due;
-  if (greeted_) due = said_ns_ + lease_ns_ / kRenewalsPerLease;
+  if (greeted_) due = named_ns_ + lease_ns_ / kRenewalsPerLease;
   if (any(State::kHeld) || any(State::kReclaimed))
     due = std::min(due.value_or(valid_until_ns_), valid_until_ns_);
   return due;

@@ -7,7 +7,9 @@
 //        that the server has answered. When it is over, or the server says so, the lock is lost,
 //        and an event tells it.
 //   (C2) Each request ends in one event kGranted or kRefused, unless it is released before; each
-//        granted one may end in one kLost.
+//        granted one may end in one kLost. Before that, one that is recallable may have one
+//        kRecalled, however often the server says so: somebody waits for it, and it is to be
+//        released as soon as it can be.
 //   (C3) A session in which the lease was over while something was held is never resumed.
 //
 //   acquire() --> asked --Granted--> held --release()--> over
@@ -39,8 +41,9 @@ class LockClient {
   struct Asked {
     std::string file;
     Claim claim;
-    int64_t wait_ns = -1;  // 0: now or never; negative: for ever
-    int64_t hold_ns = 0;   // taken away after so long; 0: never
+    int64_t wait_ns = -1;     // 0: now or never; negative: for ever
+    int64_t hold_ns = 0;      // taken away after so long; 0: never
+    bool recallable = false;  // it is released soon after kRecalled
   };
 
   // Asks for a lock, as soon as there is a connection. Requires bytes.
@@ -76,10 +79,11 @@ class LockClient {
   [[nodiscard]] bool is_stalled(int64_t now_ns) const;
 
   struct Event {
-    enum class Kind { kGranted, kRefused, kLost };
+    enum class Kind { kGranted, kRefused, kRecalled, kLost };
     Kind kind;
     Sequence sequence;
-    base::Error error = {};  // of the last two: kRetry if it would have to wait, kInvalid, kFailed
+    base::Error error =
+        {};  // kRefused and kLost: kRetry if it would have to wait, kInvalid, kFailed
   };
   // What has happened since this was last called, in its order.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
@@ -90,6 +94,7 @@ class LockClient {
   struct Request {
     Acquire message;
     State state = State::kAsked;
+    bool wanted = false;  // the server has said so
   };
 
   [[nodiscard]] Sequence oldest() const;
@@ -102,6 +107,7 @@ class LockClient {
   void on(const Granted& granted);
   void on(const Refused& refused);
   void on(const Lost& lost);
+  void on(const Recall& recall);
   void renew_lease(int64_t stamp_ns);
   // Whether the lease was over while something was held.
   bool expire(int64_t now_ns);
@@ -119,7 +125,7 @@ class LockClient {
   uint64_t secret_ = 0;
   int64_t lease_ns_ = 0;
   int64_t valid_until_ns_ = 0;
-  int64_t said_ns_ = 0;   // when something was last sent
+  int64_t named_ns_ = 0;  // when the server was last told of all requests
   int64_t heard_ns_ = 0;  // when something was last received, or the connection came
   Sequence last_ = 0;
   std::map<Sequence, Request> requests_;

@@ -74,7 +74,7 @@ class LockConnection {
   int64_t connect_at_ns_;
   int64_t revive_at_ns_;
   int64_t reached_ns_;
-  // What has happened and nobody has asked for yet; at most two things to a request.
+  // What has happened and nobody has asked for yet; at most three things to a request.
   std::multimap<Sequence, LockClient::Event> events_;
 };
 

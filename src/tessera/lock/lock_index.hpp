@@ -71,6 +71,8 @@ class LockIndex {
                                                               Ticket before) const = 0;
 
   [[nodiscard]] virtual size_t memory_bytes() const = 0;
+  // An empty one that sees the same conflicts.
+  [[nodiscard]] virtual std::unique_ptr<LockIndex> another() const = 0;
 };
 
 enum class IndexKind { kPatterns, kRuns, kBlocks };

@@ -103,6 +103,7 @@ Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
     hear(*known, hello.stamp_ns, now_ns);
     welcome(peer, *known, true);
     release_others(*known, std::numeric_limits<Sequence>::max(), hello.active, now_ns);
+    recall_again(*known);
     return {};
   }
   if (sessions_.size() >= settings_.sessions_max) {
@@ -281,7 +282,7 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
   const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
   add_request(ticket, session, asked, now_ns).wait_end_ns = wait_end_ns;
   LockTable& table = table_of(asked.file);
-  if (table.request(ticket, *std::move(claim)) == LockState::kHeld) {
+  if (table.request(ticket, *std::move(claim), asked.recallable) == LockState::kHeld) {
     grant(ticket, now_ns);
     return;
   }
@@ -289,9 +290,10 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
   if (asked.wait_ns == 0) {
     remove(ticket, now_ns);
     refuse(session, asked.sequence, Refusal::kWouldWait, "somebody has a lock on these bytes");
-  } else if (wait_end_ns > 0) {
-    deadlines_.insert({wait_end_ns, Due::kWait, ticket});
+    return;
   }
+  if (wait_end_ns > 0) deadlines_.insert({wait_end_ns, Due::kWait, ticket});
+  recall_for(ticket);
 }
 
 // (S4)
@@ -303,7 +305,7 @@ void LockServer::reclaim(Session& session, const Acquire& asked, Claim claim, in
   }
   const Ticket ticket = ++last_ticket_;
   LockTable& table = table_of(asked.file);
-  const auto restored = table.restore(ticket, std::move(claim));
+  const auto restored = table.restore(ticket, std::move(claim), asked.recallable);
   if (!restored) {
     if (table.empty()) files_.erase(asked.file);
     refuse(session, asked.sequence, Refusal::kTooLate, restored.error().context);
@@ -325,6 +327,25 @@ void LockServer::grant(Ticket ticket, int64_t now_ns) {
   }
   const Session& session = sessions_.at(request.session);
   tell(session, Granted{request.sequence, session.stamp_ns});
+  recall_if_wanted(ticket);
+}
+
+void LockServer::recall_for(Ticket waiting) {
+  for (const Ticket ticket : files_.at(requests_.at(waiting).file).recalls_of(waiting)) {
+    requests_.at(ticket).wanted = true;
+    recall_if_wanted(ticket);
+  }
+}
+
+void LockServer::recall_again(const Session& session) {
+  for (const auto& [sequence, ticket] : session.active) recall_if_wanted(ticket);
+}
+
+void LockServer::recall_if_wanted(Ticket ticket) {
+  const Request& request = requests_.at(ticket);
+  if (!request.wanted || files_.at(request.file).state(ticket) != LockState::kHeld) return;
+  ++counts_.recalled;
+  tell(sessions_.at(request.session), Recall{request.sequence});
 }
 
 void LockServer::remove(Ticket ticket, int64_t now_ns) {
@@ -358,6 +379,7 @@ void LockServer::on(Session& session, const Release& released, int64_t now_ns) {
 void LockServer::on(Session& session, const Renew& renew, int64_t now_ns) {
   release_others(session, renew.last, renew.active, now_ns);
   tell(session, Renewed{session.stamp_ns});
+  recall_again(session);
 }
 
 void LockServer::lose(Ticket ticket, Loss why, int64_t now_ns) {
@@ -497,6 +519,7 @@ void LockServer::for_each(int64_t now_ns, const std::function<void(const View&)>
                  .file = file,
                  .claim = &claim,
                  .state = state,
+                 .wanted = request.wanted,
                  .since_ns = request.since_ns,
                  .lease_ns_left = session.heard_ns + settings_.lease_ns - now_ns,
                  .waits_for = locks.waits_for(ticket),

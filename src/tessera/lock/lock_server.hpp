@@ -11,7 +11,11 @@
 //        nothing but what its clients reclaim, for as long as a lease of the old one may last and
 //        until every store refuses the sessions of the old one. Two clients cannot reclaim the same
 //        bytes.
-//   (S5) What a peer sends costs bounded memory, and nothing it sends harms other sessions.
+//   (S5) Whoever waits for a recallable lock has its holder told so: when it begins to wait, or
+//        when the lock is granted later; again when the holder comes back on another connection,
+//        and with every sign of life of it. So a frame that is lost delays, and blocks nobody.
+//        Requests that may not wait recall nobody.
+//   (S6) What a peer sends costs bounded memory, and nothing it sends harms other sessions.
 //
 //   session:  Hello --> live --lease over--> fencing --fenced()--> gone
 //                        |
@@ -98,6 +102,7 @@ class LockServer {
     std::string file;
     const Claim* claim = nullptr;
     LockState state = LockState::kWaiting;
+    bool wanted = false;   // it was recalled, or will be when it is granted
     int64_t since_ns = 0;  // asked for, or granted
     int64_t lease_ns_left = 0;
     std::optional<Ticket> waits_for;
@@ -114,6 +119,7 @@ class LockServer {
     uint64_t expired_sessions = 0;
     uint64_t lost = 0;
     uint64_t reclaimed = 0;
+    uint64_t recalled = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
@@ -161,6 +167,7 @@ class LockServer {
     int64_t wait_end_ns = 0;  // 0: never
     int64_t hold_ns = 0;      // 0: for ever
     bool waited = false;
+    bool wanted = false;  // it is recallable, and somebody waits for it, or has waited
     size_t pattern_bytes = 0;
   };
 
@@ -194,6 +201,10 @@ class LockServer {
   void ask(Session& session, const Acquire& asked, int64_t now_ns);
   void reclaim(Session& session, const Acquire& asked, Claim claim, int64_t now_ns);
   void grant(Ticket ticket, int64_t now_ns);
+  // (S5)
+  void recall_for(Ticket waiting);
+  void recall_again(const Session& session);
+  void recall_if_wanted(Ticket ticket);
   void refuse(Session& session, Sequence sequence, Refusal why, const std::string& text);
   // Whether there is room for one more request of the session.
   [[nodiscard]] bool has_room(const Session& session, const Acquire& asked) const;

@@ -66,6 +66,15 @@ class LockServerTest : public ::testing::Test, public Fences {
                                   .bytes = std::move(bytes)}));
   }
 
+  void keep(Peer peer, Sequence sequence, base::Bytes bytes) {
+    EXPECT_TRUE(say(peer, Acquire{.sequence = sequence,
+                                  .oldest = 1,
+                                  .stamp_ns = now_ns_,
+                                  .file = "file",
+                                  .recallable = true,
+                                  .bytes = std::move(bytes)}));
+  }
+
   void pass(int64_t by_ns) {
     now_ns_ += by_ns;
     server_->advance(now_ns_);
@@ -284,7 +293,82 @@ TEST_F(LockServerTest, BadClaimsAreRefusedAndHarmNobody) {
   EXPECT_EQ(server_->requests(), 1U);
 }
 
-TEST_F(LockServerTest, S5MessagesThatNobodySendsEndTheConnection) {
+TEST_F(LockServerTest, S5WhoKeepsALockIsToldWhenSomebodyWaits) {
+  start({});
+  for (const Peer peer : {1, 2, 3}) join(peer);
+  keep(1, 1, run(0, 10));
+  keep(1, 2, run(10, 10));
+  keep(1, 3, run(90, 10));
+  for (Sequence sequence = 1; sequence <= 3; ++sequence) {
+    EXPECT_EQ(hear<Granted>(1).sequence, sequence);
+  }
+  // Who may not wait, or need not, recalls nobody.
+  ask(2, 1, run(5, 10), 0);
+  EXPECT_EQ(hear<Refused>(2).why, Refusal::kWouldWait);
+  ask(2, 2, run(20, 10));
+  EXPECT_EQ(hear<Granted>(2).sequence, 2U);
+  EXPECT_TRUE(silent(1));
+  // All that are waited for, each once.
+  ask(2, 3, run(5, 10));
+  EXPECT_EQ(hear<Recall>(1).sequence, 2U);
+  EXPECT_EQ(hear<Recall>(1).sequence, 1U);
+  ask(3, 1, run(0, 30));
+  EXPECT_TRUE(silent(1));
+  EXPECT_TRUE(silent(2));
+  EXPECT_TRUE(say(1, Release{1, 1, now_ns_}));
+  EXPECT_TRUE(silent(2));
+  EXPECT_TRUE(say(1, Release{2, 1, now_ns_}));
+  EXPECT_EQ(hear<Granted>(2).sequence, 3U);
+  EXPECT_EQ(server_->counts().recalled, 2U);
+}
+
+TEST_F(LockServerTest, S5OneThatIsWantedIsRecalledWhenItIsGranted) {
+  start({});
+  for (const Peer peer : {1, 2, 3}) join(peer);
+  ask(1, 1, run(0, 10));
+  EXPECT_EQ(hear<Granted>(1).sequence, 1U);
+  keep(2, 1, run(0, 10));
+  ask(3, 1, run(0, 10));
+  EXPECT_TRUE(silent(1));
+  EXPECT_TRUE(silent(2));
+  EXPECT_TRUE(say(1, Release{1, 2, now_ns_}));
+  EXPECT_EQ(hear<Granted>(2).sequence, 1U);
+  EXPECT_EQ(hear<Recall>(2).sequence, 1U);
+}
+
+TEST_F(LockServerTest, S5ARecallThatWasLostIsRepeated) {
+  start({.lease_ns = kSecond});
+  const Welcome first = join(1);
+  join(2);
+  keep(1, 1, run(0, 10));
+  ask(2, 1, run(0, 10));
+  sent_.clear();
+  EXPECT_TRUE(say(1, Renew{now_ns_, 1, {1}}));
+  EXPECT_EQ(hear<Renewed>(1).stamp_ns, now_ns_);
+  EXPECT_EQ(hear<Recall>(1).sequence, 1U);
+  server_->disconnect(1);
+  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}}));
+  EXPECT_TRUE(hear<Welcome>(3).resumed);
+  EXPECT_EQ(hear<Recall>(3).sequence, 1U);
+}
+
+TEST_F(LockServerTest, S5OneThatWasReclaimedIsRecalledAfterTheGracePeriod) {
+  start({.restarted = true, .grace_ns = kSecond});
+  join(1);
+  join(2);
+  ask(2, 1, run(0, 10));
+  EXPECT_TRUE(say(1, Acquire{.sequence = 7,
+                             .file = "file",
+                             .reclaims = true,
+                             .recallable = true,
+                             .bytes = run(0, 10)}));
+  EXPECT_EQ(hear<Granted>(1).sequence, 7U);
+  EXPECT_TRUE(silent(1));
+  pass(kSecond);
+  EXPECT_EQ(hear<Recall>(1).sequence, 7U);
+}
+
+TEST_F(LockServerTest, S6MessagesThatNobodySendsEndTheConnection) {
   start({});
   EXPECT_FALSE(say(1, Renew{}));
   EXPECT_FALSE(say(1, Granted{1, 1}));
@@ -295,7 +379,7 @@ TEST_F(LockServerTest, S5MessagesThatNobodySendsEndTheConnection) {
   EXPECT_EQ(server_->sessions(), 1U);
 }
 
-TEST_F(LockServerTest, S5NobodyHasMoreThanItsShare) {
+TEST_F(LockServerTest, S6NobodyHasMoreThanItsShare) {
   start({.sessions_max = 2, .session_requests_max = 3});
   join(1);
   join(2);
@@ -317,7 +401,7 @@ TEST_F(LockServerTest, S5NobodyHasMoreThanItsShare) {
 }
 
 // One lock for long, many others meanwhile.
-TEST_F(LockServerTest, S5WhatIsOverTakesNoRoom) {
+TEST_F(LockServerTest, S6WhatIsOverTakesNoRoom) {
   start({.session_requests_max = 3});
   join(1);
   ask(1, 1, run(0, 10));
@@ -330,7 +414,7 @@ TEST_F(LockServerTest, S5WhatIsOverTakesNoRoom) {
   EXPECT_EQ(server_->requests(), 1U);
 }
 
-TEST_F(LockServerTest, S5PatternsHaveOneBound) {
+TEST_F(LockServerTest, S6PatternsHaveOneBound) {
   const auto bytes = run(0, 10);
   start({.restarted = true, .grace_ns = kSecond, .pattern_bytes_max = 3 * bytes.size()});
   join(1);

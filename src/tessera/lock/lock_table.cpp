@@ -18,24 +18,33 @@ bool LockTable::settle(Ticket ticket, Request& request) {
   return false;
 }
 
-LockState LockTable::request(Ticket ticket, Claim claim) {
+LockTable::Request& LockTable::add(Ticket ticket, Claim claim, bool recallable) {
+  last_ = std::max(last_, ticket);
+  Request& request =
+      requests_.emplace(ticket, Request{std::move(claim), {}, {}, recallable}).first->second;
+  if (recallable) {
+    if (!recallable_) recallable_ = index_->another();
+    recallable_->insert(ticket, request.claim);
+  }
+  return request;
+}
+
+LockState LockTable::request(Ticket ticket, Claim claim, bool recallable) {
   TESSERA_ASSERT(ticket > last_ && !claim.bytes.empty());
-  last_ = ticket;
-  Request& request = requests_.emplace(ticket, Request{std::move(claim), {}}).first->second;
+  Request& request = add(ticket, std::move(claim), recallable);
   const bool granted = settle(ticket, request);
   index_->insert(ticket, request.claim);
   return granted ? LockState::kHeld : LockState::kWaiting;
 }
 
-base::Result<void> LockTable::restore(Ticket ticket, Claim claim) {
+base::Result<void> LockTable::restore(Ticket ticket, Claim claim, bool recallable) {
   TESSERA_ASSERT(held_ == requests_.size() && !claim.bytes.empty() && !requests_.contains(ticket));
   if (const auto other = index_->latest_conflict(claim, std::max(last_, ticket) + 1)) {
     return base::fail(base::Code::kInvalid,
                       "the lock conflicts with lock " + std::to_string(*other) + ", which is held");
   }
   index_->insert(ticket, claim);
-  requests_.emplace(ticket, Request{std::move(claim), {}});
-  last_ = std::max(last_, ticket);
+  static_cast<void>(add(ticket, std::move(claim), recallable));
   ++held_;
   return {};
 }
@@ -50,6 +59,7 @@ std::vector<Ticket> LockTable::remove(Ticket ticket) {
   }
   std::vector<Ticket> watchers = std::move(at->second.watchers);
   index_->erase(ticket);
+  if (at->second.recallable && !at->second.recalled) recallable_->erase(ticket);
   requests_.erase(at);
   std::vector<Ticket> granted;
   for (const Ticket watcher : watchers) {
@@ -68,6 +78,24 @@ std::optional<LockState> LockTable::state(Ticket ticket) const {
 std::optional<Ticket> LockTable::waits_for(Ticket ticket) const {
   const auto at = requests_.find(ticket);
   return at == requests_.end() ? std::nullopt : at->second.watched;
+}
+
+// Each is found by the one before it: the latest first.
+std::vector<Ticket> LockTable::recalls_of(Ticket waiting) {
+  const Request& request = requests_.at(waiting);
+  TESSERA_ASSERT(request.watched);
+  std::vector<Ticket> recalls;
+  if (!recallable_) return recalls;
+  auto found = recallable_->latest_conflict(request.claim, waiting);
+  while (found) {
+    recalls.push_back(*found);
+    found = recallable_->latest_conflict(request.claim, *found);
+  }
+  for (const Ticket ticket : recalls) {
+    requests_.at(ticket).recalled = true;
+    recallable_->erase(ticket);
+  }
+  return recalls;
 }
 
 void LockTable::check_invariants() const {

@@ -17,6 +17,13 @@
 // A waiting request watches one of those it waits for, the latest. Only when that one goes it looks
 // for another; if there is none, it is granted. So the table holds one word for each request
 // however many wait for each other, and a queue for the whole file moves on in O(log n).
+//
+// A recallable lock is one that its holder gives back when somebody waits for its bytes. The table
+// tells which ones those are:
+//   (L5) recalls_of() answers, for a request that waits, every recallable one that it waits for,
+//        held or waiting itself, and that was not answered before.
+// They have an index of their own, so where there are none, or all are recalled, this costs
+// nothing.
 // Thread safety: none; one thread.
 #pragma once
 
@@ -39,12 +46,12 @@ class LockTable {
 
   // Grants the claim or lets it wait. Requires bytes, and a ticket above all before. Cost: a search
   // in the index.
-  [[nodiscard]] LockState request(Ticket ticket, Claim claim);
+  [[nodiscard]] LockState request(Ticket ticket, Claim claim, bool recallable = false);
 
   // The claim as held, whatever waits: for a table that is built up again after a restart. Fails
   // with kInvalid, and changes nothing, if it conflicts with a held one. Requires that nobody
   // waits.
-  [[nodiscard]] base::Result<void> restore(Ticket ticket, Claim claim);
+  [[nodiscard]] base::Result<void> restore(Ticket ticket, Claim claim, bool recallable = false);
 
   // The request is over: released, cancelled or expired. Answers those that are granted by that,
   // in the order of their tickets. Requires that it is there. Cost: a search for each request that
@@ -55,6 +62,9 @@ class LockTable {
   [[nodiscard]] std::optional<LockState> state(Ticket ticket) const;
   // The latest of those that a waiting request waits for.
   [[nodiscard]] std::optional<Ticket> waits_for(Ticket ticket) const;
+
+  // (L5) Requires that the request waits. Cost: a search for each that is answered, and one.
+  [[nodiscard]] std::vector<Ticket> recalls_of(Ticket waiting);
 
   [[nodiscard]] size_t size() const { return requests_.size(); }
   [[nodiscard]] size_t held() const { return held_; }
@@ -75,6 +85,8 @@ class LockTable {
     Claim claim;
     std::optional<Ticket> watched;  // none of a held one
     std::vector<Ticket> watchers = {};
+    bool recallable = false;
+    bool recalled = false;  // recalls_of() has answered it
   };
 
   [[nodiscard]] static LockState state_of(const Request& request) {
@@ -82,8 +94,11 @@ class LockTable {
   }
   // Lets the request watch, or grants it; whether it is held.
   bool settle(Ticket ticket, Request& request);
+  Request& add(Ticket ticket, Claim claim, bool recallable);
 
   std::unique_ptr<LockIndex> index_;
+  // Recallable requests that were not recalled; made for the first.
+  std::unique_ptr<LockIndex> recallable_;
   std::unordered_map<Ticket, Request> requests_;
   Ticket last_ = 0;
   size_t held_ = 0;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tessera/pattern/model_test_support.hpp"
+#include "tessera/pattern/overlap.hpp"
 
 namespace tessera::lock {
 namespace {
@@ -135,6 +136,45 @@ TEST_P(LockTableTest, L3WhoDoesNotConflictPasses) {
   EXPECT_EQ(table_.request(5, {run(0, 10), Mode::kShared}), LockState::kWaiting);
   EXPECT_EQ(table_.remove(1), Tickets{2});
   EXPECT_EQ(table_.remove(2), Tickets{5});
+}
+
+// (L5): each is answered once, whoever asks, and only those that are waited for.
+TEST_P(LockTableTest, L5TellsWhichLocksToRecall) {
+  Engine engine(pattern::model::seed());
+  for (int round = 0; round < pattern::model::rounds(40); ++round) {
+    SCOPED_TRACE(pattern::model::seed_note(round));
+    LockTable table(make_index(GetParam(), 1));
+    std::map<Ticket, Claim> open;  // recallable ones that were not answered
+    std::map<Ticket, Claim> claims;
+    for (Ticket next = 1; next <= 60; ++next) {
+      const Claim claim = {pattern::model::random_set(engine),
+                           uniform(engine, 0, 1) == 0 ? Mode::kShared : Mode::kExclusive};
+      const bool recallable = uniform(engine, 0, 2) == 0;
+      if (table.request(next, claim, recallable) == LockState::kWaiting) {
+        Tickets expected;
+        for (const auto& [ticket, other] : open) {
+          if (conflict(claim.mode, other.mode) && overlaps(claim.bytes, other.bytes).value()) {
+            expected.push_back(ticket);
+          }
+        }
+        Tickets told = table.recalls_of(next);
+        std::sort(told.begin(), told.end());
+        ASSERT_EQ(told, expected);
+        for (const Ticket ticket : told) open.erase(ticket);
+        ASSERT_EQ(table.recalls_of(next), Tickets());
+      }
+      if (recallable) open.emplace(next, claim);
+      claims.emplace(next, claim);
+      if (uniform(engine, 0, 1) == 0) {
+        auto gone = claims.begin();
+        std::advance(gone, uniform(engine, 0, std::ssize(claims) - 1));
+        static_cast<void>(table.remove(gone->first));
+        open.erase(gone->first);
+        claims.erase(gone);
+      }
+      table.check_invariants();
+    }
+  }
 }
 
 TEST_P(LockTableTest, OneThatGivesUpLetsOthersPass) {

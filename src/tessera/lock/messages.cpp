@@ -22,6 +22,12 @@ constexpr size_t kHeaderBytes = 2;
 constexpr size_t kChecksumBytes = 4;
 constexpr size_t kTextBytesMax = 1024;
 
+// Of Acquire.
+constexpr uint8_t kExclusiveFlag = 1;
+constexpr uint8_t kReclaimsFlag = 2;
+constexpr uint8_t kRecallableFlag = 4;
+constexpr uint8_t kAllFlags = kExclusiveFlag | kReclaimsFlag | kRecallableFlag;
+
 base::Failure bad(const char* what) {
   return base::fail(base::Code::kIntegrity, std::string("a lock message with ") + what);
 }
@@ -61,7 +67,9 @@ void write(ByteWriter& to, const Acquire& m) {
   to.varint(m.oldest);
   to.signed_varint(m.stamp_ns);
   write_text(to, m.file, kFileNameBytesMax);
-  to.u8(static_cast<uint8_t>((m.mode == Mode::kExclusive ? 1 : 0) | (m.reclaims ? 2 : 0)));
+  to.u8(static_cast<uint8_t>((m.mode == Mode::kExclusive ? kExclusiveFlag : 0) |
+                             (m.reclaims ? kReclaimsFlag : 0) |
+                             (m.recallable ? kRecallableFlag : 0)));
   to.signed_varint(m.wait_ns);
   to.signed_varint(m.hold_ns);
   to.sized_bytes(m.bytes);
@@ -99,6 +107,8 @@ void write(ByteWriter& to, const Lost& m) {
 }
 
 void write(ByteWriter& /*to*/, const Goodbye& /*m*/) {}
+
+void write(ByteWriter& to, const Recall& m) { to.varint(m.sequence); }
 
 // --- reading; the argument only names the message
 
@@ -167,9 +177,10 @@ Result<Acquire> read(ByteReader& from, Acquire m) {
   TESSERA_TRY(m.stamp_ns, from.signed_varint());
   TESSERA_TRY(m.file, read_text(from, kFileNameBytesMax));
   TESSERA_TRY(const uint8_t flags, from.u8());
-  if (flags > 3) return bad("unknown flags");
-  m.mode = (flags & 1) != 0 ? Mode::kExclusive : Mode::kShared;
-  m.reclaims = (flags & 2) != 0;
+  if (flags > kAllFlags) return bad("unknown flags");
+  m.mode = (flags & kExclusiveFlag) != 0 ? Mode::kExclusive : Mode::kShared;
+  m.reclaims = (flags & kReclaimsFlag) != 0;
+  m.recallable = (flags & kRecallableFlag) != 0;
   TESSERA_TRY(m.wait_ns, from.signed_varint());
   TESSERA_TRY(m.hold_ns, from.signed_varint());
   TESSERA_TRY(const ByteView bytes, from.sized_bytes());
@@ -217,6 +228,11 @@ Result<Lost> read(ByteReader& from, Lost m) {
 }
 
 Result<Goodbye> read(ByteReader& /*from*/, Goodbye m) { return m; }
+
+Result<Recall> read(ByteReader& from, Recall m) {
+  TESSERA_TRY(m.sequence, read_sequence(from));
+  return m;
+}
 
 // Reads the alternative of the given index.
 template <size_t I = 0>

@@ -13,6 +13,7 @@
 //   Release{sequence}                      ->  (no answer)
 //   Renew{active}                          ->
 //                                          <-  Renewed
+//                                          <-  Recall{sequence}: somebody waits for it
 //                                          <-  Lost{sequence, why}: it is not yours any more
 //   Goodbye                                ->  (all its locks are released)
 //
@@ -72,10 +73,11 @@ struct Acquire {
   int64_t stamp_ns = 0;
   std::string file = {};
   Mode mode = Mode::kExclusive;
-  bool reclaims = false;   // it was held when the server went away
-  int64_t wait_ns = -1;    // 0: now or never; negative: for ever
-  int64_t hold_ns = 0;     // taken away after so long; 0: never
-  base::Bytes bytes = {};  // an encoded pattern (pattern/encode.hpp)
+  bool reclaims = false;    // it was held when the server went away
+  bool recallable = false;  // it is given back soon after somebody else asks for its bytes
+  int64_t wait_ns = -1;     // 0: now or never; negative: for ever
+  int64_t hold_ns = 0;      // taken away after so long; 0: never
+  base::Bytes bytes = {};   // an encoded pattern (pattern/encode.hpp)
   friend bool operator==(const Acquire&, const Acquire&) = default;
 };
 
@@ -135,12 +137,19 @@ struct Lost {
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 
+// Somebody waits for bytes of a lock that was asked for as recallable. It takes nothing away: the
+// holder releases the lock when it can, and has it until then.
+struct Recall {
+  Sequence sequence = 0;
+  friend bool operator==(const Recall&, const Recall&) = default;
+};
+
 struct Goodbye {
   friend bool operator==(const Goodbye&, const Goodbye&) = default;
 };
 
-using Message =
-    std::variant<Hello, Welcome, Acquire, Granted, Refused, Release, Renew, Renewed, Lost, Goodbye>;
+using Message = std::variant<Hello, Welcome, Acquire, Granted, Refused, Release, Renew, Renewed,
+                             Lost, Goodbye, Recall>;
 
 [[nodiscard]] base::Bytes encode(const Message& message);
 // Fails with kIntegrity on bytes that no program of this version writes.

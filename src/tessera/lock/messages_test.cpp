@@ -16,7 +16,8 @@ using pattern::model::uniform;
 std::vector<Message> examples() {
   return {Hello{1, 2, 3, -4, "rank 5 of job", {1, 2, 300}},
           Welcome{~uint64_t{0}, 2, 3, 5'000'000'000, 17, true},
-          Acquire{7, 3, 123, "plain:8:42", Mode::kShared, true, 0, 99, {std::byte{1}}},
+          Acquire{7, 3, 123, "plain:8:42", Mode::kShared, true, false, 0, 99, {std::byte{1}}},
+          Acquire{.sequence = 2, .file = "f", .recallable = true, .bytes = {}},
           Acquire{.sequence = 1, .file = "", .mode = Mode::kExclusive, .bytes = {}},
           Granted{9, 1},
           Refused{9, 1, Refusal::kBusy, "too many"},
@@ -25,7 +26,8 @@ std::vector<Message> examples() {
           Renewed{5},
           Lost{0, Loss::kExpired},
           Lost{3, Loss::kBroken},
-          Goodbye{}};
+          Goodbye{},
+          Recall{300}};
 }
 
 // Content with the checksum that belongs to it.
@@ -79,6 +81,7 @@ TEST(LockMessages, W2GarbageIsRefusedOrAMessage) {
 TEST(LockMessages, BoundsHold) {
   const auto code_of = [](const Message& message) { return decode(encode(message)).error().code; };
   EXPECT_EQ(code_of(Granted{0, 1}), base::Code::kIntegrity);
+  EXPECT_EQ(code_of(Recall{0}), base::Code::kIntegrity);
   EXPECT_EQ(code_of(Welcome{1, 0, 1, 1, 1, false}), base::Code::kIntegrity);
   EXPECT_EQ(code_of(Welcome{1, 1, 1, 0, 1, false}), base::Code::kIntegrity);
   EXPECT_EQ(code_of(Hello{.active = {2, 2}}), base::Code::kIntegrity);

@@ -23,6 +23,9 @@ class PatternIndex final : public LockIndex {
   [[nodiscard]] std::optional<Ticket> latest_conflict(const Claim& claim,
                                                       Ticket before) const override;
   [[nodiscard]] size_t memory_bytes() const override;
+  [[nodiscard]] std::unique_ptr<LockIndex> another() const override {
+    return std::make_unique<PatternIndex>();
+  }
 
  private:
   // The bytes of one period that a claim may touch: [begin, begin + length), begin < stride. Where

@@ -16,6 +16,9 @@ class RunIndex final : public LockIndex {
   [[nodiscard]] std::optional<Ticket> latest_conflict(const Claim& claim,
                                                       Ticket before) const override;
   [[nodiscard]] size_t memory_bytes() const override;
+  [[nodiscard]] std::unique_ptr<LockIndex> another() const override {
+    return std::make_unique<RunIndex>();
+  }
 
  private:
   std::unordered_map<Ticket, Claim> claims_;
