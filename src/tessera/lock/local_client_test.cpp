@@ -22,7 +22,7 @@ class LocalClientTest : public ::testing::Test {
                                                clients_.at(peer)->deliver(std::move(frame));
                                            });
     server_->start(now_ns_);
-    for (const LockServer::Peer peer : {1, 2}) {
+    for (const LockServer::Peer peer : {1U, 2U}) {
       clients_[peer] = std::make_unique<LocalClient>(*server_, peer, "local");
     }
   }

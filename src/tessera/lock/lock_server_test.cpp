@@ -295,7 +295,7 @@ TEST_F(LockServerTest, BadClaimsAreRefusedAndHarmNobody) {
 
 TEST_F(LockServerTest, S5WhoKeepsALockIsToldWhenSomebodyWaits) {
   start({});
-  for (const Peer peer : {1, 2, 3}) join(peer);
+  for (const Peer peer : {1U, 2U, 3U}) join(peer);
   keep(1, 1, run(0, 10));
   keep(1, 2, run(10, 10));
   keep(1, 3, run(90, 10));
@@ -324,7 +324,7 @@ TEST_F(LockServerTest, S5WhoKeepsALockIsToldWhenSomebodyWaits) {
 
 TEST_F(LockServerTest, S5OneThatIsWantedIsRecalledWhenItIsGranted) {
   start({});
-  for (const Peer peer : {1, 2, 3}) join(peer);
+  for (const Peer peer : {1U, 2U, 3U}) join(peer);
   ask(1, 1, run(0, 10));
   EXPECT_EQ(hear<Granted>(1).sequence, 1U);
   keep(2, 1, run(0, 10));
