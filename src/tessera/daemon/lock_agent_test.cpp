@@ -151,6 +151,31 @@ TEST_F(LockAgentTest, ALockOutlastsItsServer) {
   }
 }
 
+TEST_F(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
+  start_server();
+  const auto keeper = agent();
+  const auto kept = keeper->keep(bytes(0, 100)).value();
+  for (int access = 0; access < 1000; ++access) {
+    ASSERT_TRUE(kept->begin(clock_.now_ns()));
+    EXPECT_TRUE(kept->end(clock_.now_ns()));
+  }
+  sleep_ns(3 * kLeaseNs);
+  ASSERT_TRUE(kept->begin(clock_.now_ns()));
+  // In the middle of an access somebody asks: the access ends first.
+  const auto other = agent();
+  std::atomic<bool> granted = false;
+  std::thread asking([&] {
+    EXPECT_TRUE(other->acquire(bytes(50, 60)));
+    granted = true;
+  });
+  while (!kept->over()) sleep_ns(kMs);
+  EXPECT_FALSE(kept->begin(clock_.now_ns()));
+  EXPECT_FALSE(granted);
+  EXPECT_TRUE(kept->end(clock_.now_ns()));
+  asking.join();
+  EXPECT_TRUE(granted);
+}
+
 TEST_F(LockAgentTest, AServerIsStartedWhenThereIsNone) {
   const auto first = agent([this] {
     if (server_ == 0) start_server();

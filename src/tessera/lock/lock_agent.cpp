@@ -15,6 +15,7 @@ constexpr int64_t kUnreachableNs = 30'000'000'000;
 // How long the thread that leads steps aside for others, and others wait for it, at a time.
 constexpr int64_t kAsideNs = 100'000;
 constexpr int64_t kFollowNs = 10'000'000;
+constexpr int64_t kListenNs = 1'000'000'000;
 // The keeper looks several times before anything is due.
 constexpr int64_t kLooksPerLease = 8;
 constexpr int64_t kLookNs = 100'000'000;  // before a lease is known
@@ -56,6 +57,7 @@ void LockAgent::lead(Entry& inside, int64_t until_ns) {
   leading_ = true;
   inside->step(wanting_ > 0 ? clock_.now_ns() : until_ns);
   leading_ = false;
+  tell_kept(inside);
   if (following_ + wanting_ == 0) return;
   inside_.notify_all();
   step_aside(inside, kAsideNs);
@@ -100,10 +102,49 @@ Result<Sequence> LockAgent::wait(Entry& inside, Sequence sequence) {
 
 Result<Sequence> LockAgent::settle(Entry& inside, Sequence sequence) {
   while (!inside->holds(sequence, inside->lease_ns() / kMarginPart)) {
-    if (const auto event = inside->take_event(sequence)) return base::Failure{event->error};
+    if (const auto event = inside->take_event(sequence)) {
+      inside->release(sequence);
+      return base::fail(Code::kRetry, "a lock was wanted by others before it was put to use");
+    }
     follow(inside);
   }
   return sequence;
+}
+
+Result<std::shared_ptr<KeptLock>> LockAgent::keep(LockClient::Asked asked) {
+  asked.recallable = true;
+  auto inside = enter();
+  start_keeper();
+  if (!keeper_.running()) return base::fail(Code::kRetry, "no thread to listen for recalls");
+  TESSERA_TRY(const Sequence sequence, wait(inside, inside->ask(asked)));
+  const auto lock =
+      std::make_shared<KeptLock>(clock_.now_ns(), [this, sequence] { give_back(sequence); });
+  kept_.emplace(sequence, lock);
+  tell_kept(inside);
+  inside_.notify_all();
+  return lock;
+}
+
+void LockAgent::tell_kept(Entry& inside) {
+  const int64_t margin_ns = inside->lease_ns() / kMarginPart;
+  for (auto& [sequence, lock] : kept_) {
+    lock->extend(inside->valid_until_ns(), margin_ns);
+    while (const auto event = inside->take_event(sequence)) {
+      if (event->kind == LockClient::Event::Kind::kRecalled) lock->recall();
+      if (event->kind == LockClient::Event::Kind::kLost) lock->lose();
+    }
+  }
+  const auto unused = unused_.with([](auto& sequences) { return std::exchange(sequences, {}); });
+  for (const Sequence sequence : unused) {
+    inside->release(sequence);
+    kept_.erase(sequence);
+  }
+}
+
+// From anywhere, also from within: so it is only noted here.
+void LockAgent::give_back(Sequence sequence) {
+  unused_.with([&](auto& sequences) { sequences.push_back(sequence); });
+  wake_();
 }
 
 void LockAgent::release(Sequence sequence) { enter()->release(sequence); }
@@ -118,15 +159,17 @@ Result<void> LockAgent::confirm(Sequence sequence) {
 
 // Without a thread a lock lasts for a lease, which is long for a transfer.
 void LockAgent::start_keeper() {
-  if (!keeper_.running()) keeper_ = port::QuietThread([this] { keep(); });
+  if (!keeper_.running()) keeper_ = port::QuietThread([this] { watch(); });
 }
 
-void LockAgent::keep() {
+void LockAgent::watch() {
   auto inside = enter();
   while (!stopping_) {
     const int64_t lease_ns = inside->lease_ns();
     inside.wait_for(lease_ns > 0 ? lease_ns / kLooksPerLease : kLookNs);
-    while (!stopping_ && !leading_ && inside->is_due()) lead(inside, clock_.now_ns() + kFollowNs);
+    while (!stopping_ && !leading_ && (inside->is_due() || !kept_.empty())) {
+      lead(inside, clock_.now_ns() + kListenNs);
+    }
   }
 }
 

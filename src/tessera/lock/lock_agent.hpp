@@ -2,7 +2,7 @@
 //
 // The thread that waits carries the frames of all threads; a keeper of its own says now and then
 // that the process is alive, so that a lock outlasts a long transfer. A process that is frozen says
-// nothing, and loses its locks.
+// nothing, and loses its locks. While it keeps locks that may be recalled, the keeper listens.
 //   (A1) One thread at a time uses the connection; whoever wants it next interrupts the one that
 //        waits inside.
 //   (A2) A lock that acquire() answers will be held for a good part of a lease yet.
@@ -12,11 +12,15 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "tessera/lock/kept_lock.hpp"
 #include "tessera/lock/lock_connection.hpp"
 #include "tessera/port/clock.hpp"
+#include "tessera/port/guarded.hpp"
 #include "tessera/port/monitor.hpp"
 #include "tessera/port/quiet_thread.hpp"
 #include "tessera/port/transport.hpp"
@@ -50,6 +54,10 @@ class LockAgent {
   // Fails with kDenied, and says why, if the lock was taken away since it was acquired.
   [[nodiscard]] base::Result<void> confirm(Sequence sequence);
 
+  // Waits for a lock as acquire() does, to keep it until somebody else waits for it. Requires that
+  // the agent outlives it. Fails with kRetry also where there is no thread to listen.
+  [[nodiscard]] base::Result<std::shared_ptr<KeptLock>> keep(LockClient::Asked asked);
+
  private:
   using Entry = port::Monitor<LockConnection>::Entry;
 
@@ -61,8 +69,12 @@ class LockAgent {
   [[nodiscard]] base::Result<Sequence> wait(Entry& inside, Sequence sequence);
   // Waits until enough of the lease is left (A2).
   [[nodiscard]] base::Result<Sequence> settle(Entry& inside, Sequence sequence);
-  void keep();
+  // What the keeper does, until the end.
+  void watch();
   void start_keeper();
+  // Tells kept locks what has happened to them, and gives back those that are not used any more.
+  void tell_kept(Entry& inside);
+  void give_back(Sequence sequence);
 
   const std::unique_ptr<port::Transport> transport_;
   const std::function<void()> wake_;
@@ -73,7 +85,10 @@ class LockAgent {
   std::atomic<int> following_ = 0;     // threads that let others in
   std::atomic<bool> stopping_ = false;
   port::Monitor<LockConnection> inside_;
-  port::QuietThread keeper_;  // used only inside
+  port::QuietThread keeper_;                            // used only inside
+  std::map<Sequence, std::shared_ptr<KeptLock>> kept_;  // used only inside
+  // Kept locks that nobody uses any more; whoever is inside next gives them back.
+  port::Guarded<std::vector<Sequence>> unused_;
 };
 
 }  // namespace tessera::lock

@@ -59,6 +59,8 @@ class LockClient {
   [[nodiscard]] SessionId session() const { return session_; }
   // Whether the server has answered on the present connection.
   [[nodiscard]] bool greeted() const { return greeted_; }
+  // Until when what is held counts as held.
+  [[nodiscard]] int64_t valid_until_ns() const { return valid_until_ns_; }
   // 0 before the first connection.
   [[nodiscard]] int64_t lease_ns() const { return lease_ns_; }
 

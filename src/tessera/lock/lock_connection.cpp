@@ -9,6 +9,8 @@ namespace {
 
 // Between two attempts to reach a server.
 constexpr int64_t kReconnectNs = 10'000'000;
+// How often a connection is looked at while nothing happens to it.
+constexpr int64_t kLooksPerLease = 8;
 // Between two attempts to have one started.
 constexpr int64_t kReviveNs = 250'000'000;
 
@@ -128,7 +130,8 @@ void LockConnection::step(int64_t deadline_ns) {
   if (!connection_ && clock_.now_ns() >= connect_at_ns_) connect();
   int64_t until_ns = std::min(deadline_ns, client_.next_due_ns().value_or(deadline_ns));
   // A server that does not answer is noticed by the clock.
-  until_ns = std::min(until_ns, clock_.now_ns() + kReconnectNs);
+  const int64_t look_ns = client_.greeted() ? client_.lease_ns() / kLooksPerLease : kReconnectNs;
+  until_ns = std::min(until_ns, clock_.now_ns() + look_ns);
   const int64_t wait_ns = std::max<int64_t>(0, until_ns - clock_.now_ns());
   if (const auto event = transport_.next_event(wait_ns)) take(*event);
   client_.advance(clock_.now_ns());

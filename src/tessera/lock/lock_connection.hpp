@@ -53,6 +53,8 @@ class LockConnection {
   [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
   // Whether something has to be said, or the server to be found, for what is asked or held.
   [[nodiscard]] bool is_due() const;
+  // Until when what is held counts as held.
+  [[nodiscard]] int64_t valid_until_ns() const { return client_.valid_until_ns(); }
   // Of the server; 0 before it was reached.
   [[nodiscard]] int64_t lease_ns() const { return client_.lease_ns(); }
   // When the server was last reached; now, while it is.
