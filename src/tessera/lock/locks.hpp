@@ -23,13 +23,19 @@ enum class Mode { kShared, kExclusive };
 // A lock that is held; gives it back when it goes.
 class [[nodiscard]] Held {
  public:
+  using Confirm = std::function<base::Result<void>()>;
+
   Held() = default;
-  explicit Held(std::function<void()> release) : release_(std::move(release)) {}
-  Held(Held&& other) noexcept : release_(std::exchange(other.release_, nullptr)) {}
+  // `confirm` may be empty: the lock cannot be taken away.
+  explicit Held(std::function<void()> release, Confirm confirm = {})
+      : release_(std::move(release)), confirm_(std::move(confirm)) {}
+  Held(Held&& other) noexcept
+      : release_(std::exchange(other.release_, nullptr)), confirm_(std::move(other.confirm_)) {}
   Held& operator=(Held&& other) noexcept {
     if (this != &other) {
       release();
       release_ = std::exchange(other.release_, nullptr);
+      confirm_ = std::move(other.confirm_);
     }
     return *this;
   }
@@ -38,9 +44,15 @@ class [[nodiscard]] Held {
   void release() {
     if (release_) std::exchange(release_, nullptr)();
   }
+  // Whether it was held all the time until now. Fails with kDenied, and says why, if it was taken
+  // away.
+  [[nodiscard]] base::Result<void> confirm() const {
+    return confirm_ ? confirm_() : base::Result<void>();
+  }
 
  private:
   std::function<void()> release_;
+  Confirm confirm_;
 };
 
 class Locks {

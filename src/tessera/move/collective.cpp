@@ -35,9 +35,7 @@ Result<void> agree(const Result<void>& mine, Context& context, port::Exchange& e
 // A write while others write between its bytes: no gap may be written back, not even under a lock,
 // since the others take none.
 Transfer execute_without_gaps(const Move& move, Context& context) {
-  Hints hints = context.hints;
-  hints.ds_write = Toggle::kDisable;
-  if (hints.engine == EngineHint::kSieve) hints.engine = EngineHint::kAutomatic;
+  const Hints hints = context.hints.without_gaps();
   Context own = {
       context.file, context.locks,      hints,         context.costs,     context.phases, {},
       {},           context.companions, context.place, context.experience};

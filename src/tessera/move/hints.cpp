@@ -59,6 +59,15 @@ constexpr Option kTable[] = {
                       "MPI_File_close."),
     base::enum_option("tessera_uring", "automatic", "automatic|on|off",
                       "Whether lists of small transfers go through io_uring."),
+    base::enum_option("tessera_lock", "list", "none|file|range|list",
+                      "What an access in atomic mode locks: nothing, the whole file, the span from "
+                      "its first byte to its last, or exactly its bytes."),
+    base::enum_option("tessera_lock_reads", "shared", "shared|exclusive",
+                      "Whether reads in atomic mode share their locks with each other."),
+    base::enum_option("tessera_lock_private", "enable", "enable|disable",
+                      "enable: where the views prove that a rank shares no byte with others, it "
+                      "locks its view once and keeps it until another program asks; disable: each "
+                      "access is locked."),
 };
 
 constexpr std::string_view kOurs = "tessera_";
@@ -131,6 +140,12 @@ EngineHint engine_of(std::string_view word) {
   if (word == "list") return EngineHint::kList;
   if (word == "sieve") return EngineHint::kSieve;
   return word == "mapped" ? EngineHint::kMapped : EngineHint::kAutomatic;
+}
+
+LockHint lock_of(std::string_view word) {
+  if (word == "none") return LockHint::kNone;
+  if (word == "file") return LockHint::kFile;
+  return word == "range" ? LockHint::kRange : LockHint::kList;
 }
 
 CollectiveHint collective_of(std::string_view word) {
@@ -272,11 +287,21 @@ void Hints::settle() {
   collective = collective_of(value("tessera_collective").text);
   durable_close = value("tessera_durable").text == "close";
   uring = toggle_of(value("tessera_uring").text);
+  lock = lock_of(value("tessera_lock").text);
+  lock_reads_alone = value("tessera_lock_reads").text == "exclusive";
+  lock_private = value("tessera_lock_private").text == "enable";
   effective_.clear();
   for (size_t i = 0; i < kHints; ++i) {
     if (!is_told(kTable[i], values_[i].number)) continue;
     effective_.emplace_back(kTable[i].name, values_[i].text);
   }
+}
+
+Hints Hints::without_gaps() const {
+  Hints changed = *this;
+  changed.ds_write = Toggle::kDisable;
+  if (changed.engine == EngineHint::kSieve) changed.engine = EngineHint::kAutomatic;
+  return changed;
 }
 
 void Hints::show(std::string_view name, std::string text) {

@@ -45,6 +45,9 @@ struct HintSources {
 enum class Toggle { kEnable, kDisable, kAutomatic };
 enum class EngineHint { kAutomatic, kDirect, kList, kSieve, kMapped };
 enum class CollectiveHint { kAutomatic, kIndependent, kWindow, kTwoPhase };
+// What an access in atomic mode locks: nothing, the whole file, the span from its first byte to its
+// last, or exactly its bytes.
+enum class LockHint { kNone, kFile, kRange, kList };
 
 class Hints {
  public:
@@ -67,6 +70,12 @@ class Hints {
   CollectiveHint collective = CollectiveHint::kAutomatic;
   bool durable_close = false;
   Toggle uring = Toggle::kAutomatic;
+  LockHint lock = LockHint::kList;
+  bool lock_reads_alone = false;
+  bool lock_private = false;
+
+  // The same hints for writes while others may write between their bytes: no gap is written back.
+  [[nodiscard]] Hints without_gaps() const;
 
   // The hints with their effective values as text, in table order: what MPI_File_get_info answers.
   // Sizes are plain numbers of bytes, as readers of these values expect. Numbers where 0 means that

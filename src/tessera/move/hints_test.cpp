@@ -37,6 +37,9 @@ TEST(Hints, DefaultsAreRomios) {
   EXPECT_EQ(hints.engine, EngineHint::kAutomatic);
   EXPECT_EQ(hints.collective, CollectiveHint::kAutomatic);
   EXPECT_EQ(hints.uring, Toggle::kAutomatic);
+  EXPECT_EQ(hints.lock, LockHint::kList);
+  EXPECT_FALSE(hints.lock_reads_alone);
+  EXPECT_TRUE(hints.lock_private);
   EXPECT_TRUE(hints.ignored().empty());
 }
 
@@ -72,8 +75,9 @@ TEST(Hints, StrongerSourcesWin) {
       {{"TESSERA_HINTS", "cb_buffer_size=2M; romio_ds_write = Disable ;tessera_engine=sieve"},
        {"TESSERA_ENGINE", "direct"},
        {"TESSERA_DURABLE", "close"}});
-  sources.info = {
-      {"romio_ds_write", "enable"}, {"tessera_uring", "off"}, {"romio_cb_read", "disable"}};
+  sources.info = {{"romio_ds_write", "enable"},        {"tessera_uring", "off"},
+                  {"romio_cb_read", "disable"},        {"tessera_lock", "file"},
+                  {"tessera_lock_reads", "exclusive"}, {"tessera_lock_private", "disable"}};
   const Hints hints = Hints::parse(sources).value();
   EXPECT_EQ(hints.cb_nodes, 2);
   EXPECT_EQ(hints.cb_write, Toggle::kEnable);
@@ -84,6 +88,10 @@ TEST(Hints, StrongerSourcesWin) {
   EXPECT_EQ(hints.engine, EngineHint::kDirect);
   EXPECT_TRUE(hints.durable_close);
   EXPECT_EQ(hints.uring, Toggle::kDisable);
+  EXPECT_EQ(hints.lock, LockHint::kFile);
+  EXPECT_TRUE(hints.lock_reads_alone);
+  EXPECT_FALSE(hints.lock_private);
+  EXPECT_EQ(hints.without_gaps().ds_write, Toggle::kDisable);
   EXPECT_TRUE(hints.ignored().empty());
 }
 

@@ -1,0 +1,67 @@
+#include "tessera/port/start_program.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+
+#include "tessera/port/test_directory.hpp"
+
+namespace tessera::port {
+namespace {
+
+int run_shell(const std::string& script, const std::vector<std::string>& without = {}) {
+  return run_program({"/bin/sh", "-c", script}, without).value();
+}
+
+TEST(StartProgram, AnswersTheExitStatus) {
+  EXPECT_EQ(run_shell("exit 0"), 0);
+  EXPECT_EQ(run_shell("exit 7"), 7);
+}
+
+TEST(StartProgram, ReportsWhatCannotBeStartedOrDoesNotEnd) {
+  const auto missing = run_program({"/no/such/program"}, {});
+  EXPECT_EQ(missing.error().errno_value, ENOENT);
+  EXPECT_FALSE(run_program({"/bin/sh", "-c", "kill -9 $$"}, {}));
+}
+
+TEST(StartProgram, PassesTheEnvironmentButForSomeVariables) {
+  ::setenv("TESSERA_TEST_KEPT", "1", 1);
+  ::setenv("TESSERA_TEST_GONE", "1", 1);
+  EXPECT_EQ(run_shell("test -n \"$TESSERA_TEST_KEPT\" && test -z \"$TESSERA_TEST_GONE\"",
+                      {"TESSERA_TEST_GONE"}),
+            0);
+}
+
+TEST(StartProgram, PassesNoDescriptorAndNoSignalMask) {
+  const TestDirectory directory;
+  const std::ofstream keep(directory.path("open"));
+  EXPECT_EQ(run_shell("test -z \"$(ls -l /proc/self/fd | grep '" + directory.path("open") + "')\""),
+            0);
+  sigset_t terminate;
+  ::sigemptyset(&terminate);
+  ::sigaddset(&terminate, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &terminate, nullptr);
+  EXPECT_FALSE(run_program({"/bin/sh", "-c", "kill -TERM $$; sleep 1"}, {}));
+  ::sigprocmask(SIG_UNBLOCK, &terminate, nullptr);
+}
+
+volatile sig_atomic_t g_children = 0;
+void count_child(int /*number*/) { g_children = g_children + 1; }
+
+TEST(StartProgram, TheProgramThatWeAreInNoticesNothing) {
+  struct sigaction counting {};
+  struct sigaction before {};
+  counting.sa_handler = count_child;
+  ::sigaction(SIGCHLD, &counting, &before);
+  EXPECT_EQ(run_shell("exit 0"), 0);
+  EXPECT_EQ(g_children, 0);
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+}  // namespace
+}  // namespace tessera::port
