@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tessera/base/assert.hpp"
-#include "tessera/base/checked.hpp"
-#include "tessera/base/crc32c.hpp"
+#include "tessera/lock/message_codec.hpp"
 
 namespace tessera::lock {
 
@@ -17,9 +15,15 @@ using base::ByteView;
 using base::ByteWriter;
 using base::Result;
 
-// Its positions are the types on the wire: the alternatives of Message, from 1.
-constexpr size_t kHeaderBytes = 2;
-constexpr size_t kChecksumBytes = 4;
+using codec::bad;
+using codec::read_enum;
+using codec::read_flag;
+using codec::read_sequence;
+using codec::read_text;
+using codec::write_text;
+
+// The alternatives of Message have the types from here on.
+constexpr uint8_t kFirstType = 1;
 constexpr size_t kTextBytesMax = 1024;
 
 // Of Acquire.
@@ -28,15 +32,7 @@ constexpr uint8_t kReclaimsFlag = 2;
 constexpr uint8_t kRecallableFlag = 4;
 constexpr uint8_t kAllFlags = kExclusiveFlag | kReclaimsFlag | kRecallableFlag;
 
-base::Failure bad(const char* what) {
-  return base::fail(base::Code::kIntegrity, std::string("a lock message with ") + what);
-}
-
 // --- writing, one function for each message
-
-void write_text(ByteWriter& to, const std::string& text, size_t max) {
-  to.sized_bytes(base::bytes_of(text.substr(0, max)));
-}
 
 void write_active(ByteWriter& to, const std::vector<Sequence>& active) {
   to.varint(active.size());
@@ -111,31 +107,6 @@ void write(ByteWriter& /*to*/, const Goodbye& /*m*/) {}
 void write(ByteWriter& to, const Recall& m) { to.varint(m.sequence); }
 
 // --- reading; the argument only names the message
-
-Result<std::string> read_text(ByteReader& from, size_t max) {
-  TESSERA_TRY(const ByteView text, from.sized_bytes());
-  if (text.size() > max) return bad("a name that is too long");
-  return std::string(base::text_of(text));
-}
-
-Result<bool> read_flag(ByteReader& from) {
-  TESSERA_TRY(const uint8_t flag, from.u8());
-  if (flag > 1) return bad("an unknown flag");
-  return flag == 1;
-}
-
-Result<Sequence> read_sequence(ByteReader& from) {
-  TESSERA_TRY(const Sequence sequence, from.varint());
-  if (sequence == 0) return bad("the number 0 for a request");
-  return sequence;
-}
-
-template <typename Enum>
-Result<Enum> read_enum(ByteReader& from, Enum last) {
-  TESSERA_TRY(const uint8_t value, from.u8());
-  if (value == 0 || value > static_cast<uint8_t>(last)) return bad("an unknown reason");
-  return static_cast<Enum>(value);
-}
 
 Result<std::vector<Sequence>> read_active(ByteReader& from) {
   TESSERA_TRY(const uint64_t count, from.varint());
@@ -234,44 +205,17 @@ Result<Recall> read(ByteReader& from, Recall m) {
   return m;
 }
 
-// Reads the alternative of the given index.
-template <size_t I = 0>
-Result<Message> read_alternative(size_t index, ByteReader& from) {
-  if constexpr (I < std::variant_size_v<Message>) {
-    if (index != I) return read_alternative<I + 1>(index, from);
-    TESSERA_TRY(auto message, read(from, std::variant_alternative_t<I, Message>{}));
-    return Message(std::move(message));
-  } else {
-    return bad("an unknown type");
-  }
-}
-
 }  // namespace
 
 Bytes encode(const Message& message) {
-  Bytes frame;
-  ByteWriter writer(frame);
-  writer.u8(kMessageVersion);
-  writer.u8(base::exact_cast<uint8_t>(message.index() + 1));
-  std::visit([&](const auto& m) { write(writer, m); }, message);
-  writer.u32(base::crc32c(frame));
-  return frame;
+  return codec::encode(message, kFirstType,
+                       [](ByteWriter& to, const auto& alternative) { write(to, alternative); });
 }
 
 Result<Message> decode(ByteView frame) {
-  if (frame.size() < kHeaderBytes + kChecksumBytes) return bad("too few bytes");
-  const ByteView content = frame.first(frame.size() - kChecksumBytes);
-  if (base::load_le<uint32_t>(frame.last(kChecksumBytes)) != base::crc32c(content)) {
-    return bad("a wrong checksum");
-  }
-  ByteReader reader(content);
-  TESSERA_TRY(const uint8_t version, reader.u8());
-  if (version != kMessageVersion) return bad("a version that is not ours");
-  TESSERA_TRY(const uint8_t type, reader.u8());
-  if (type == 0) return bad("an unknown type");
-  TESSERA_TRY(Message message, read_alternative(size_t{type} - 1, reader));
-  TESSERA_TRY_VOID(reader.expect_end());
-  return message;
+  return codec::decode<Message>(frame, kFirstType, [](ByteReader& from, auto alternative) {
+    return read(from, std::move(alternative));
+  });
 }
 
 }  // namespace tessera::lock
