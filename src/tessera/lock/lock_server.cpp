@@ -321,6 +321,9 @@ void LockServer::grant(Ticket ticket, int64_t now_ns) {
   ++counts_.granted;
   if (request.waited) ++counts_.waited;
   deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
+  waits_.add(now_ns - request.since_ns);
+  request.held = true;
+  ++held_;
   request.since_ns = now_ns;
   if (request.hold_ns > 0) {
     deadlines_.insert({later(now_ns, request.hold_ns), Due::kHold, ticket});
@@ -354,6 +357,7 @@ void LockServer::remove(Ticket ticket, int64_t now_ns) {
   const Request request = std::move(at->second);
   requests_.erase(at);
   pattern_bytes_ -= request.pattern_bytes;
+  if (request.held) --held_;
   sessions_.at(request.session).active.erase(request.sequence);
   deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
   deadlines_.erase({later(request.since_ns, request.hold_ns), Due::kHold, ticket});
@@ -507,25 +511,44 @@ std::optional<int64_t> LockServer::next_due_ns() const {
 
 // --- for those who look
 
+LockServer::View LockServer::view_of(Ticket ticket, int64_t now_ns) const {
+  const Request& request = requests_.at(ticket);
+  const Session& session = sessions_.at(request.session);
+  const LockTable& table = files_.at(request.file);
+  return {.session = session.id,
+          .sequence = request.sequence,
+          .client = session.client,
+          .file = request.file,
+          .claim = table.claim(ticket),
+          .state = request.held ? LockState::kHeld : LockState::kWaiting,
+          .since_ns = request.since_ns,
+          .lease_ns_left = session.heard_ns + settings_.lease_ns - now_ns,
+          .waits_for = table.waits_for(ticket),
+          .ticket = ticket};
+}
+
 void LockServer::for_each(int64_t now_ns, const std::function<void(const View&)>& visit) const {
   for (const auto& [name, table] : files_) {
-    table.for_each(
-        [&, &file = name, &locks = table](Ticket ticket, const Claim& claim, LockState state) {
-          const Request& request = requests_.at(ticket);
-          const Session& session = sessions_.at(request.session);
-          visit({.session = session.id,
-                 .sequence = request.sequence,
-                 .client = session.client,
-                 .file = file,
-                 .claim = &claim,
-                 .state = state,
-                 .wanted = request.wanted,
-                 .since_ns = request.since_ns,
-                 .lease_ns_left = session.heard_ns + settings_.lease_ns - now_ns,
-                 .waits_for = locks.waits_for(ticket),
-                 .ticket = ticket});
-        });
+    table.for_each([&](Ticket ticket, const Claim& /*claim*/, LockState /*state*/) {
+      visit(view_of(ticket, now_ns));
+    });
   }
+}
+
+void LockServer::visit_after(LockId after, int64_t now_ns,
+                             const std::function<bool(const View&)>& visit) const {
+  for (auto at = sessions_.lower_bound(after.session); at != sessions_.end(); ++at) {
+    const auto& active = at->second.active;
+    auto request = at->first == after.session ? active.upper_bound(after.sequence) : active.begin();
+    for (; request != active.end(); ++request) {
+      if (!visit(view_of(request->second, now_ns))) return;
+    }
+  }
+}
+
+LockId LockServer::id_of(Ticket ticket) const {
+  const Request& request = requests_.at(ticket);
+  return {request.session, request.sequence};
 }
 
 void LockServer::check_invariants() const {
@@ -542,11 +565,14 @@ void LockServer::check_invariants() const {
   }
   TESSERA_ASSERT(active == requests_.size());
   size_t listed = 0;
+  size_t held = 0;
   for (const auto& [name, table] : files_) {
     TESSERA_ASSERT(!table.empty());
     table.check_invariants();
     listed += table.size();
+    held += table.held();
   }
+  TESSERA_ASSERT(held == held_);
   TESSERA_ASSERT(listed == requests_.size());
 }
 

@@ -37,8 +37,10 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/lock/lock_id.hpp"
 #include "tessera/lock/lock_table.hpp"
 #include "tessera/lock/messages.hpp"
+#include "tessera/lock/wait_histogram.hpp"
 #include "tessera/port/random.hpp"
 
 namespace tessera::lock {
@@ -107,9 +109,17 @@ class LockServer {
     int64_t lease_ns_left = 0;
     std::optional<Ticket> waits_for;
     Ticket ticket = 0;
+
+    [[nodiscard]] LockId id() const { return {session, sequence}; }
   };
   // Calls visit for every request, files in order of their names.
   void for_each(int64_t now_ns, const std::function<void(const View&)>& visit) const;
+  // Calls visit for the requests after this one, in the order of their names, as long as it answers
+  // true. Cost: O(log n) for each, however many there are.
+  void visit_after(LockId after, int64_t now_ns,
+                   const std::function<bool(const View&)>& visit) const;
+  // Who a ticket was given to. Requires that the request is there.
+  [[nodiscard]] LockId id_of(Ticket ticket) const;
 
   struct Counts {
     uint64_t granted = 0;
@@ -120,11 +130,20 @@ class LockServer {
     uint64_t lost = 0;
     uint64_t reclaimed = 0;
     uint64_t recalled = 0;
+    friend bool operator==(const Counts&, const Counts&) = default;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
+  [[nodiscard]] int64_t lease_ns() const { return settings_.lease_ns; }
   [[nodiscard]] size_t sessions() const { return sessions_.size(); }
   [[nodiscard]] size_t requests() const { return requests_.size(); }
+  [[nodiscard]] size_t held() const { return held_; }  // of the requests
+  // Requests that came in the grace period and are looked at when it is over.
+  [[nodiscard]] size_t early() const { return early_; }
+  [[nodiscard]] size_t files() const { return files_.size(); }
+  [[nodiscard]] size_t pattern_bytes() const { return pattern_bytes_; }
+  // From request to grant, of all that were granted.
+  [[nodiscard]] const WaitHistogram& waits() const { return waits_; }
   // Whether it waits for those who reclaim, or for the stores to refuse those who did not.
   [[nodiscard]] bool in_grace() const { return grace_ != Grace::kOver; }
 
@@ -168,6 +187,7 @@ class LockServer {
     int64_t hold_ns = 0;      // 0: for ever
     bool waited = false;
     bool wanted = false;  // it is recallable, and somebody waits for it, or has waited
+    bool held = false;
     size_t pattern_bytes = 0;
   };
 
@@ -221,6 +241,7 @@ class LockServer {
   void end_session(SessionId id, int64_t now_ns);
   void run(const Deadline& deadline, int64_t now_ns);
   void tell(const Session& session, const Message& message) const;
+  [[nodiscard]] View view_of(Ticket ticket, int64_t now_ns) const;
 
   const LockServerSettings settings_;
   port::Random& random_;
@@ -242,7 +263,9 @@ class LockServer {
   uint64_t early_places_ = 0;  // given so far
   size_t early_ = 0;           // requests
   size_t pattern_bytes_ = 0;   // of all requests
+  size_t held_ = 0;
   Counts counts_;
+  WaitHistogram waits_;
 };
 
 }  // namespace tessera::lock

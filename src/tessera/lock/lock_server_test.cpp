@@ -461,5 +461,46 @@ TEST_F(LockServerTest, WhoLooksSeesWhoHasWhatAndWhoWaits) {
   EXPECT_EQ(seen[1].claim->bytes.span(), (Interval{5, 15}));
 }
 
+TEST_F(LockServerTest, RequestsAreVisitedInTheOrderOfTheirNames) {
+  start({});
+  join(1);
+  join(2);
+  for (const Sequence sequence : {9U, 4U, 300U}) {
+    ask(1, sequence, run(static_cast<int64_t>(sequence) * 10, 10));
+    ask(2, sequence, run(static_cast<int64_t>(sequence) * 10, 10));
+  }
+  const auto visited = [&](LockId after, size_t at_most) {
+    std::vector<LockId> ids;
+    server_->visit_after(after, now_ns_, [&](const LockServer::View& view) {
+      if (ids.size() == at_most) return false;
+      EXPECT_EQ(view.waits_for.has_value(), view.session == 2);
+      if (view.waits_for) {
+        EXPECT_EQ(server_->id_of(*view.waits_for), (LockId{1, view.sequence}));
+      }
+      ids.push_back(view.id());
+      return true;
+    });
+    return ids;
+  };
+  const std::vector<LockId> all = {{1, 4}, {1, 9}, {1, 300}, {2, 4}, {2, 9}, {2, 300}};
+  EXPECT_EQ(visited({}, 100), all);
+  EXPECT_EQ(visited({1, 9}, 2), (std::vector<LockId>{{1, 300}, {2, 4}}));
+  EXPECT_EQ(visited({2, 300}, 100), std::vector<LockId>{});
+  EXPECT_EQ(server_->held(), 3U);
+}
+
+TEST_F(LockServerTest, WaitsAreCountedFromRequestToGrant) {
+  start({});
+  join(1);
+  join(2);
+  ask(1, 1, run(0, 10));
+  ask(2, 1, run(0, 10));
+  pass(kSecond / 2);
+  EXPECT_TRUE(say(1, Release{1, 1, now_ns_}));
+  EXPECT_EQ(server_->waits().counts()[0], 1U);
+  EXPECT_EQ(server_->waits().counts()[6], 1U);
+  EXPECT_EQ(server_->waits().sum_ns(), static_cast<double>(kSecond) / 2);
+}
+
 }  // namespace
 }  // namespace tessera::lock

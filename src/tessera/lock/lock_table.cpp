@@ -75,6 +75,11 @@ std::optional<LockState> LockTable::state(Ticket ticket) const {
   return state_of(at->second);
 }
 
+const Claim* LockTable::claim(Ticket ticket) const {
+  const auto at = requests_.find(ticket);
+  return at == requests_.end() ? nullptr : &at->second.claim;
+}
+
 std::optional<Ticket> LockTable::waits_for(Ticket ticket) const {
   const auto at = requests_.find(ticket);
   return at == requests_.end() ? std::nullopt : at->second.watched;

@@ -60,6 +60,8 @@ class LockTable {
 
   // Nothing if there is no such request.
   [[nodiscard]] std::optional<LockState> state(Ticket ticket) const;
+  // Null if there is no such request; valid until it is removed.
+  [[nodiscard]] const Claim* claim(Ticket ticket) const;
   // The latest of those that a waiting request waits for.
   [[nodiscard]] std::optional<Ticket> waits_for(Ticket ticket) const;
 
