@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/daemon/metrics_page.hpp"
+
 namespace tessera::daemon {
 
 namespace {
@@ -19,14 +21,16 @@ LockDaemon::LockDaemon(const lock::LockServerSettings& settings, const World& wo
       log_(std::move(log)),
       server_(settings, world.random, nullptr,
               [this](lock::LockServer::Peer peer, const base::Bytes& frame) {
-                const port::ConnectionId connection{peer};
-                const auto sent = transport_.send(connection, frame);
-                // One that does not read what it asked for comes back when it does.
-                if (!sent && sent.error().code == base::Code::kRetry) {
-                  transport_.close(connection);
-                }
-              }) {
-  server_.start(clock_.now_ns());
+                send(port::ConnectionId{peer}, frame);
+              }),
+      start_ns_(clock_.now_ns()),
+      admin_(server_, start_ns_, log_) {
+  server_.start(start_ns_);
+}
+
+void LockDaemon::send(port::ConnectionId connection, const base::Bytes& frame) {
+  const auto sent = transport_.send(connection, frame);
+  if (!sent && sent.error().code == base::Code::kRetry) transport_.close(connection);
 }
 
 void LockDaemon::cut_off(port::ConnectionId peer, const base::Error& why) {
@@ -42,18 +46,28 @@ void LockDaemon::log_cut_off(const base::Error& why) {
   log_("a client was cut off: " + why.message());
 }
 
+base::Result<void> LockDaemon::take_frame(const port::Event& event) {
+  const int64_t now_ns = clock_.now_ns();
+  if (!lock::is_admin_frame(event.frame)) {
+    return server_.receive(static_cast<lock::LockServer::Peer>(event.connection), event.frame,
+                           now_ns);
+  }
+  TESSERA_TRY(const base::Bytes answer, admin_.answer(event.frame, now_ns));
+  send(event.connection, answer);
+  return {};
+}
+
 void LockDaemon::take(const port::Event& event) {
-  const auto peer = static_cast<lock::LockServer::Peer>(event.connection);
   switch (event.kind) {
     case port::Event::Kind::kConnected:
       break;
     case port::Event::Kind::kFrame: {
-      const auto taken = server_.receive(peer, event.frame, clock_.now_ns());
+      const auto taken = take_frame(event);
       if (!taken) cut_off(event.connection, taken.error());
       break;
     }
     case port::Event::Kind::kClosed:
-      server_.disconnect(peer);
+      server_.disconnect(static_cast<lock::LockServer::Peer>(event.connection));
       // What ends inside a frame, or announces one that is too long.
       if (event.reason.code == base::Code::kIntegrity) log_cut_off(event.reason);
       break;
@@ -78,6 +92,7 @@ void LockDaemon::serve(int64_t for_ns) {
     }
     if (event) take(*event);
     server_.advance(begin_ns);
+    inquiry_.answer([&] { return metrics_page(server_, clock_.now_ns() - start_ns_); });
   }
 }
 

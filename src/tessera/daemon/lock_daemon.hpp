@@ -6,15 +6,19 @@
 //   (D1) The server learns that time has passed only after it has seen every frame that had
 //   arrived:
 //        after a pause of this process, leases are judged by what clients have said meanwhile.
-// Who may connect is the transport's matter: Unix sockets belong to one user.
-// Thread safety: one thread, but for stop().
+// Who may connect is the transport's matter: Unix sockets belong to one user. Administrators come
+// the same way; what they send goes to LockAdmin.
+// Thread safety: one thread, but for stop() and metrics().
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "tessera/daemon/inquiry.hpp"
+#include "tessera/daemon/lock_admin.hpp"
 #include "tessera/lock/lock_server.hpp"
 #include "tessera/port/clock.hpp"
 #include "tessera/port/random.hpp"
@@ -40,10 +44,21 @@ class LockDaemon {
   void stop() { stopped_ = true; }
   [[nodiscard]] bool stopped() const { return stopped_; }
 
+  // The page that Prometheus reads, if serve() runs and finds the time within so long. `wake` wakes
+  // the transport. From any other thread.
+  [[nodiscard]] std::optional<std::string> metrics(const std::function<void()>& wake,
+                                                   int64_t for_ns) {
+    return inquiry_.ask(wake, for_ns);
+  }
+
   [[nodiscard]] const lock::LockServer& server() const { return server_; }
 
  private:
   void take(const port::Event& event);
+  [[nodiscard]] base::Result<void> take_frame(const port::Event& event);
+  // Sends a frame, or ends the connection of a peer that does not read what it asked for; it comes
+  // back when it does.
+  void send(port::ConnectionId connection, const base::Bytes& frame);
   void cut_off(port::ConnectionId peer, const base::Error& why);
   void log_cut_off(const base::Error& why);
   [[nodiscard]] int64_t wait_ns(int64_t end_ns) const;
@@ -54,6 +69,9 @@ class LockDaemon {
   std::atomic<bool> stopped_ = false;
   int64_t quiet_until_ns_ = 0;
   lock::LockServer server_;
+  const int64_t start_ns_;
+  LockAdmin admin_;
+  Inquiry inquiry_;
 };
 
 }  // namespace tessera::daemon

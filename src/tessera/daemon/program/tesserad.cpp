@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tessera/daemon/lock_daemon.hpp"
+#include "tessera/daemon/page_server.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_transport.hpp"
 #include "tessera/port/system_random.hpp"
@@ -23,6 +24,7 @@ struct Arguments {
   std::string listen;
   double lease_s = 5;
   bool fresh = false;
+  std::string metrics;
 };
 
 // What a signal stops; set before signals are handled, and never again.
@@ -56,6 +58,16 @@ lock::LockServerSettings settings_of(const Arguments& arguments) {
   return settings;
 }
 
+// The page of metrics where the arguments want one, else nothing. Requires that signals may come.
+base::Result<std::unique_ptr<daemon::PageServer>> show_metrics(const Arguments& arguments) {
+  if (arguments.metrics.empty()) return std::unique_ptr<daemon::PageServer>();
+  constexpr int64_t kPatienceNs = 2'000'000'000;
+  const bool is_port = arguments.metrics.find(':') == std::string::npos;
+  return daemon::PageServer::start(
+      is_port ? "tcp:127.0.0.1:" + arguments.metrics : arguments.metrics, "/metrics",
+      [] { return g_daemon->metrics([] { g_transport->wake(); }, kPatienceNs); });
+}
+
 int serve_locks(const Arguments& arguments) {
   auto transport = port::PosixTransport::create();
   if (!transport) return fail(transport.error());
@@ -67,7 +79,10 @@ int serve_locks(const Arguments& arguments) {
   g_daemon = &served;
   g_transport = transport->get();
   handle_signals();
+  const auto metrics = show_metrics(arguments);
+  if (!metrics) return fail(metrics.error());
   log("locks at " + *address + ", lease " + CLI::detail::to_string(arguments.lease_s) + " s");
+  if (*metrics != nullptr) log("metrics at " + (*metrics)->url());
   while (!served.stopped()) served.serve(int64_t{3600} * 1'000'000'000);
   log("stopped with " + std::to_string(served.server().requests()) + " requests open");
   return 0;
@@ -94,6 +109,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--fresh", arguments.fresh,
                "No server has granted locks here within a lease: begin without a grace period");
+  app.add_option("--metrics", arguments.metrics,
+                 "Show metrics for Prometheus: a port of this machine, or tcp:HOST:PORT")
+      ->type_name("ADDRESS");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
