@@ -18,6 +18,7 @@
 #include "tessera/cli/help_texts.hpp"
 #include "tessera/cli/hint_variables.hpp"
 #include "tessera/cli/hints_command.hpp"
+#include "tessera/cli/locks_command.hpp"
 #include "tessera/cli/objects_command.hpp"
 #include "tessera/cli/report_command.hpp"
 #include "tessera/cli/run_command.hpp"
@@ -38,6 +39,9 @@ struct CommandLine {
   EnvOptions env;
   ReportOptions report;
   HintsOptions hints;
+  LocksOptions locks;
+  std::string locks_watch;
+  BreakOptions locks_break;
   BenchCommandOptions bench;
   VersionOptions version;
 };
@@ -170,6 +174,23 @@ void add_hints(CommandLine& line) {
   command.footer(kHintsFooter);
 }
 
+void add_locks(CommandLine& line) {
+  CLI::App& command = *line.app.add_subcommand("locks", "Show the locks of lock servers");
+  command.add_option("ADDRESS", line.locks.address, "Servers; by default all of yours");
+  command.add_option("--file", line.locks.file, "Only the locks of this file")->type_name("NAME");
+  command.add_option("--watch", line.locks_watch, "Look again every so many seconds (2)")
+      ->type_name("[SECONDS]")
+      ->expected(0, 1);
+  add_json(command, line.locks.json);
+  command.footer(kLocksFooter);
+  CLI::App& breaking = *command.add_subcommand("break", "Take a lock away from its client");
+  breaking.add_option("ID", line.locks_break.lock, "The lock, as tessera locks shows it")
+      ->required();
+  breaking.add_option("ADDRESS", line.locks_break.address, "Its server");
+  breaking.add_flag("--yes", line.locks_break.yes, "Do not ask");
+  breaking.footer(kBreakFooter);
+}
+
 // Asked of the arguments themselves: an error in them must be told in the form they ask for.
 bool wants_json(int argc, const char* const* argv) {
   return std::any_of(argv, argv + argc,
@@ -202,6 +223,30 @@ ExitCode run_run(CommandLine& line) {
   return run_program(line.run);
 }
 
+// What follows --watch is its time, or else the address.
+std::optional<std::string> set_watch(CommandLine& line) {
+  constexpr double kWatchSeconds = 2;
+  constexpr double kWatchSecondsMax = 86'400;
+  double seconds = kWatchSeconds;
+  if (!line.locks_watch.empty() && !CLI::detail::lexical_cast(line.locks_watch, seconds)) {
+    if (!line.locks.address.empty()) return "--watch " + line.locks_watch + ": no time";
+    line.locks.address = line.locks_watch;
+    seconds = kWatchSeconds;
+  }
+  if (!(seconds > 0 && seconds <= kWatchSecondsMax)) return "--watch: more than 0, up to a day";
+  line.locks.watch_s = seconds;
+  return std::nullopt;
+}
+
+ExitCode run_locks_command(CommandLine& line) {
+  const CLI::App& command = *line.app.get_subcommand("locks");
+  if (command.got_subcommand("break")) return run_break(line.locks_break);
+  if (command.count("--watch") > 0) {
+    if (const auto wrong = set_watch(line)) return usage(line.app, *wrong, line.locks.json);
+  }
+  return run_locks(line.locks);
+}
+
 ExitCode run(CommandLine& line) {
   const auto chosen = [&](const char* name) { return line.app.got_subcommand(name); };
   if (chosen("objects")) {
@@ -217,6 +262,7 @@ ExitCode run(CommandLine& line) {
   if (chosen("env")) return run_env(line.env);
   if (chosen("report")) return run_report(line.report);
   if (chosen("hints")) return run_hints(line.hints);
+  if (chosen("locks")) return run_locks_command(line);
   if (chosen("bench")) return run_bench_command(line.bench);
   return run_version(line.version);
 }
@@ -234,6 +280,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_env(line);
   add_report(line);
   add_hints(line);
+  add_locks(line);
   add_bench(line);
   add_version(line);
   const int own = own_arguments(argc, argv);

@@ -15,6 +15,7 @@ Examples:
   tessera run -n 4 -- ./program     an MPI program, unchanged, with Tessera below it
   tessera report LOG                where the I/O of a job went, as a page
   tessera objects VIEWS.json        who shares which bytes of a file
+  tessera locks                     who holds which bytes of which file now, and who waits
   tessera bench all                 measure, against the competitors on this machine
   tessera COMMAND --help            more about a command
 
@@ -108,5 +109,27 @@ says which is stronger.
 Examples:
   tessera hints
   tessera hints --markdown      docs/hints.md)";
+
+inline constexpr const char* kLocksFooter = R"(
+Shows the locks of running lock servers: for each file who holds which bytes, and who waits for
+whom. ADDRESS is unix:PATH or HOST:PORT, with commas between several; without it TESSERA_LOCKS
+names them, or all servers that were started on demand for you are shown.
+
+Examples:
+  tessera locks                              all your servers
+  tessera locks unix:/run/tessera/locks      one of them
+  tessera locks --watch                      again every 2 seconds, until interrupted
+  tessera locks --watch 0.5 --file plain:8:42
+  tessera locks --json                       for programs
+  tessera locks break 12.7                   take lock 12.7 away from its client; asks first)";
+
+inline constexpr const char* kBreakFooter = R"(
+Takes a lock away from its client, or a request out of the queue. The client is told, and those who
+wait go on. What the client is writing at that moment may still arrive: break locks of programs that
+hang, not of those that work.
+
+Examples:
+  tessera locks break 12.7                   asks first
+  tessera locks break 12.7 --yes             does not ask, for scripts)";
 
 }  // namespace tessera::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/utf8.hpp"
 
 namespace tessera::cli {
 
@@ -10,6 +11,21 @@ size_t characters(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80;  // not inside a character
   }));
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t length = base::utf8_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    text.remove_prefix(character.size());
+    const auto first = static_cast<unsigned char>(character.front());
+    // The second group of control characters begins with U+0080, the bytes C2 80.
+    const bool control = first < 0x20 || first == 0x7F ||
+                         (first == 0xC2 && static_cast<unsigned char>(character.back()) < 0xA0);
+    shown += length == 0 || control ? "?" : character;
+  }
+  return shown;
 }
 
 std::string padded(const std::string& text, size_t width, Table::Align align) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::cli {
@@ -34,6 +35,10 @@ class Table {
 
 // Characters of UTF-8 text, for widths.
 [[nodiscard]] size_t characters(const std::string& text);
+
+// Text of strangers for a terminal: what is no character of UTF-8, or controls the terminal,
+// becomes a question mark.
+[[nodiscard]] std::string printable(std::string_view text);
 
 // Text made `width` characters wide by spaces before or after it.
 [[nodiscard]] std::string padded(const std::string& text, size_t width, Table::Align align);
