@@ -1,10 +1,10 @@
 #include "tessera/port/frame_assembler.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/port/transport_failures.hpp"
 
 namespace tessera::port {
 
@@ -29,9 +29,7 @@ base::Result<void> FrameAssembler::feed(base::ByteView piece, std::vector<base::
 
     const size_t frame_bytes = base::load_le<uint32_t>(header_);
     if (frame_bytes > frame_bytes_max_) {
-      return base::fail(base::Code::kIntegrity,
-                        "a frame of " + std::to_string(frame_bytes) + " bytes was announced, " +
-                            std::to_string(frame_bytes_max_) + " are allowed");
+      return announced_too_long(frame_bytes, frame_bytes_max_);
     }
     const base::ByteView content = take(piece, frame_bytes - frame_.size());
     frame_.insert(frame_.end(), content.begin(), content.end());

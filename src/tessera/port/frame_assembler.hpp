@@ -22,6 +22,9 @@ class FrameAssembler {
  public:
   explicit FrameAssembler(size_t frame_bytes_max) : frame_bytes_max_(frame_bytes_max) {}
 
+  // Holds for frames that are not whole yet.
+  void set_frame_bytes_max(size_t frame_bytes_max) { frame_bytes_max_ = frame_bytes_max; }
+
   // Takes the next piece of the stream and appends the frames that it completes. Fails with
   // kIntegrity on a frame over the limit; the stream is useless from then on.
   [[nodiscard]] base::Result<void> feed(base::ByteView piece, std::vector<base::Bytes>& frames);

@@ -19,6 +19,7 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/port/socket_address.hpp"
+#include "tessera/port/transport_failures.hpp"
 
 namespace tessera::port {
 
@@ -117,14 +118,17 @@ base::Result<std::string> PosixTransport::listen(const std::string& address) {
   if (::listen(socket.number(), kBacklog) == -1) {
     return base::fail_errno(errno, "listen at " + address);
   }
-  listeners_.push_back({std::move(socket), path, 0});
-  if (!path.empty()) return address;
-  // The port may have been left to the system to choose.
-  parsed.size = sizeof(parsed.storage);
-  if (::getsockname(listeners_.back().socket.number(), parsed.raw(), &parsed.size) == -1) {
-    return base::fail_errno(errno, "listen at " + address);
+  std::string bound = address;
+  if (path.empty()) {
+    // The port may have been left to the system to choose.
+    parsed.size = sizeof(parsed.storage);
+    if (::getsockname(socket.number(), parsed.raw(), &parsed.size) == -1) {
+      return base::fail_errno(errno, "listen at " + address);
+    }
+    bound = socket_address_text(parsed);
   }
-  return socket_address_text(parsed);
+  listeners_.push_back({std::move(socket), bound, path, 0});
+  return bound;
 }
 
 base::Result<ConnectionId> PosixTransport::connect(const std::string& address) {
@@ -149,19 +153,14 @@ base::Result<ConnectionId> PosixTransport::connect(const std::string& address) {
 
 base::Result<void> PosixTransport::send(ConnectionId connection, base::ByteView frame) {
   const auto found = connections_.find(connection);
-  if (found == connections_.end()) {
-    return base::fail(base::Code::kNotFound, "send on a connection that is gone");
-  }
+  if (found == connections_.end()) return connection_gone();
   if (frame.size() > limits_.frame_bytes_max) {
-    return base::fail(base::Code::kInvalid,
-                      "send a frame of " + std::to_string(frame.size()) + " bytes, " +
-                          std::to_string(limits_.frame_bytes_max) + " are allowed");
+    return frame_too_long(frame.size(), limits_.frame_bytes_max);
   }
   Connection& open = found->second;
   const size_t waiting = open.unsent.size() - open.unsent_begin;
   if (waiting > 0 && waiting + frame.size() > limits_.unsent_bytes_max) {
-    return base::fail(base::Code::kRetry, "the peer takes frames too slowly: " +
-                                              std::to_string(waiting) + " bytes are unsent");
+    return too_much_unsent(waiting);
   }
   const auto header = frame_header(frame.size());
   const bool direct = waiting == 0 && !open.connecting;
@@ -171,6 +170,13 @@ base::Result<void> PosixTransport::send(ConnectionId connection, base::ByteView 
   writer.bytes(base::ByteView(header).subspan(std::min(sent, header.size())));
   writer.bytes(frame.subspan(sent - std::min(sent, header.size())));
   return {};
+}
+
+void PosixTransport::limit_frames(ConnectionId connection, size_t frame_bytes_max) {
+  TESSERA_ASSERT(frame_bytes_max <= limits_.frame_bytes_max);
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return;
+  found->second.assembler.set_frame_bytes_max(frame_bytes_max);
 }
 
 void PosixTransport::close(ConnectionId connection) {
@@ -280,8 +286,10 @@ void PosixTransport::finish_connect(Connections::iterator connection) {
 
 void PosixTransport::accept_all(Listener& listener) {
   for (;;) {
+    SocketAddress peer;
+    peer.size = sizeof(peer.storage);
     Descriptor socket(
-        ::accept4(listener.socket.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        ::accept4(listener.socket.number(), peer.raw(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket.valid()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       // Out of descriptors or memory: asking again at once would turn poll() into a spin.
@@ -292,7 +300,11 @@ void PosixTransport::accept_all(Listener& listener) {
     if (connections_.size() >= limits_.connections_max) continue;
     send_at_once(socket);
     const ConnectionId id = add(std::move(socket));
-    events_.push_back({.kind = Event::Kind::kConnected, .connection = id, .incoming = true});
+    events_.push_back({.kind = Event::Kind::kConnected,
+                       .connection = id,
+                       .incoming = true,
+                       .listener = listener.address,
+                       .peer = listener.unix_path.empty() ? socket_address_text(peer) : "local"});
   }
 }
 

@@ -33,6 +33,7 @@ class PosixTransport final : public Transport {
   [[nodiscard]] base::Result<std::string> listen(const std::string& address) override;
   [[nodiscard]] base::Result<ConnectionId> connect(const std::string& address) override;
   [[nodiscard]] base::Result<void> send(ConnectionId connection, base::ByteView frame) override;
+  void limit_frames(ConnectionId connection, size_t frame_bytes_max) override;
   void close(ConnectionId connection) override;
   [[nodiscard]] std::optional<Event> next_event(int64_t wait_ns_max) override;
 
@@ -42,6 +43,7 @@ class PosixTransport final : public Transport {
  private:
   struct Listener {
     Descriptor socket;
+    std::string address;
     std::string unix_path;  // empty for TCP
     int64_t paused_until_ns = 0;
   };

@@ -7,6 +7,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/port/transport_failures.hpp"
 
 namespace tessera::port {
 
@@ -85,7 +86,7 @@ bool SimNetwork::is_full(const SimEndpoint& owner) const {
 
 ConnectionId SimNetwork::add_side(SimEndpoint& owner) {
   const ConnectionId id{next_id_++};
-  sides_.emplace(id, Side{.owner = &owner});
+  sides_.emplace(id, Side{.owner = &owner, .frame_bytes_max = limits_.frame_bytes_max});
   return id;
 }
 
@@ -112,7 +113,11 @@ void SimNetwork::arrive_request(ConnectionId from, const std::string& from_node,
   side.open = true;
   side.last_arrival_ns = clock_.now_ns() + draw_delay_ns();
   at(side.last_arrival_ns, [this, route = route_of(id, side)] { arrive_answer(route, true); });
-  owner.deliver({.kind = Event::Kind::kConnected, .connection = id, .incoming = true});
+  owner.deliver({.kind = Event::Kind::kConnected,
+                 .connection = id,
+                 .incoming = true,
+                 .listener = address,
+                 .peer = from_node});
 }
 
 void SimNetwork::arrive_answer(const Route& route, bool accepted) {
@@ -142,13 +147,9 @@ void SimNetwork::expire_request(ConnectionId id, const std::string& address) {
 
 base::Result<void> SimNetwork::send(SimEndpoint& owner, ConnectionId id, base::ByteView frame) {
   const auto found = sides_.find(id);
-  if (found == sides_.end() || found->second.owner != &owner) {
-    return base::fail(base::Code::kNotFound, "send on a connection that is gone");
-  }
+  if (found == sides_.end() || found->second.owner != &owner) return connection_gone();
   if (frame.size() > limits_.frame_bytes_max) {
-    return base::fail(base::Code::kInvalid,
-                      "send a frame of " + std::to_string(frame.size()) + " bytes, " +
-                          std::to_string(limits_.frame_bytes_max) + " are allowed");
+    return frame_too_long(frame.size(), limits_.frame_bytes_max);
   }
   Side& side = found->second;
   if (side.open) {
@@ -156,9 +157,7 @@ base::Result<void> SimNetwork::send(SimEndpoint& owner, ConnectionId id, base::B
     return {};
   }
   if (side.held_bytes > 0 && side.held_bytes + frame.size() > limits_.unsent_bytes_max) {
-    return base::fail(base::Code::kRetry,
-                      "the peer takes frames too slowly: " + std::to_string(side.held_bytes) +
-                          " bytes are unsent");
+    return too_much_unsent(side.held_bytes);
   }
   side.held.push_back(base::copy_of(frame));
   side.held_bytes += frame.size();
@@ -196,9 +195,22 @@ void SimNetwork::arrive_frame(const Route& route, const base::Bytes& frame) {
     send_close({route.to_node, route.from_node, route.to, route.from}, 0);
     return;
   }
+  if (frame.size() > found->second.frame_bytes_max) {
+    trace(line + ": too long");
+    send_close({route.to_node, route.from_node, route.to, route.from}, 0);
+    end(route.to, announced_too_long(frame.size(), found->second.frame_bytes_max).error);
+    return;
+  }
   trace(line);
   found->second.owner->deliver(
       {.kind = Event::Kind::kFrame, .connection = route.to, .frame = frame});
+}
+
+void SimNetwork::limit_frames(SimEndpoint& owner, ConnectionId id, size_t frame_bytes_max) {
+  TESSERA_ASSERT(frame_bytes_max <= limits_.frame_bytes_max);
+  const auto found = sides_.find(id);
+  if (found == sides_.end() || found->second.owner != &owner) return;
+  found->second.frame_bytes_max = frame_bytes_max;
 }
 
 void SimNetwork::close(SimEndpoint& owner, ConnectionId id) {
@@ -276,6 +288,10 @@ base::Result<ConnectionId> SimEndpoint::connect(const std::string& address) {
 
 base::Result<void> SimEndpoint::send(ConnectionId connection, base::ByteView frame) {
   return network_.send(*this, connection, frame);
+}
+
+void SimEndpoint::limit_frames(ConnectionId connection, size_t frame_bytes_max) {
+  network_.limit_frames(*this, connection, frame_bytes_max);
 }
 
 void SimEndpoint::close(ConnectionId connection) {

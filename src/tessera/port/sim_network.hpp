@@ -71,6 +71,7 @@ class SimNetwork {
     ConnectionId peer{};  // not yet known while connecting
     std::string peer_node = {};
     bool open = false;
+    size_t frame_bytes_max = 0;          // of what it receives
     int64_t last_arrival_ns = 0;         // of what this side sent: later things arrive later
     std::vector<base::Bytes> held = {};  // frames sent while connecting
     size_t held_bytes = 0;
@@ -87,6 +88,7 @@ class SimNetwork {
   [[nodiscard]] base::Result<void> listen(SimEndpoint& owner, const std::string& address);
   [[nodiscard]] base::Result<ConnectionId> connect(SimEndpoint& owner, const std::string& address);
   [[nodiscard]] base::Result<void> send(SimEndpoint& owner, ConnectionId id, base::ByteView frame);
+  void limit_frames(SimEndpoint& owner, ConnectionId id, size_t frame_bytes_max);
   void close(SimEndpoint& owner, ConnectionId id);
   void leave(SimEndpoint& owner);
 
@@ -129,6 +131,7 @@ class SimEndpoint final : public Transport {
   [[nodiscard]] base::Result<std::string> listen(const std::string& address) override;
   [[nodiscard]] base::Result<ConnectionId> connect(const std::string& address) override;
   [[nodiscard]] base::Result<void> send(ConnectionId connection, base::ByteView frame) override;
+  void limit_frames(ConnectionId connection, size_t frame_bytes_max) override;
   void close(ConnectionId connection) override;
   // Advances the clock until an event is there or the time is over.
   [[nodiscard]] std::optional<Event> next_event(int64_t wait_ns_max) override;

@@ -9,6 +9,7 @@
 //        peers that reconnect and repeat see the same.
 //   (T3) No frame is longer than the limit; a peer that announces one is cut off.
 //   (T4) No function but next_event() waits, and what a peer sends costs bounded memory.
+// AuthenticatedTransport lays the proof of a common key over either.
 //
 //   connect() --> connecting --kConnected--> open --kClosed--> gone
 //                     |                       |
@@ -35,9 +36,11 @@ struct Event {
 
   Kind kind;
   ConnectionId connection;
-  bool incoming = false;    // kConnected: the peer called connect()
-  base::Bytes frame = {};   // kFrame
-  base::Error reason = {};  // kClosed: errno_value is 0 where the peer just closed
+  bool incoming = false;      // kConnected: the peer called connect()
+  std::string listener = {};  // kConnected, incoming: the address, as listen() answered it
+  std::string peer = {};      // kConnected, incoming: who it is, for people
+  base::Bytes frame = {};     // kFrame
+  base::Error reason = {};    // kClosed: errno_value is 0 where the peer just closed
 };
 
 struct TransportLimits {
@@ -62,6 +65,11 @@ class Transport {
   // kNotFound when the connection is gone, with kInvalid when the frame is over the limit, with
   // kRetry when too much is unsent.
   [[nodiscard]] virtual base::Result<void> send(ConnectionId connection, base::ByteView frame) = 0;
+
+  // From now on a peer that announces a longer frame is cut off: (T3) for one connection. Takes
+  // effect before anything is read from a connection whose kConnected was the last event given.
+  // Requires frame_bytes_max at most the transport's own; nothing happens if it is gone.
+  virtual void limit_frames(ConnectionId connection, size_t frame_bytes_max) = 0;
 
   // Ends a connection from this side; nothing happens if it is gone already. Frames that the
   // peer's system has not taken are lost.
