@@ -33,10 +33,12 @@ foreach(library ${libraries})
   if(library STREQUAL "Threads::Threads")
     string(APPEND TESSERA_FIND_DEPENDENCIES "find_dependency(Threads)\n")
     string(APPEND TESSERA_PC_LIBS " -pthread")
-  elseif(library STREQUAL "uring::uring")
-    string(APPEND TESSERA_FIND_DEPENDENCIES "include(\"\${CMAKE_CURRENT_LIST_DIR}/uring.cmake\")\n")
-    string(APPEND TESSERA_PC_REQUIRES " liburing")
-    install(FILES ${PROJECT_SOURCE_DIR}/cmake/uring.cmake
+  elseif(library MATCHES "^(uring|sodium)::")
+    set(name ${CMAKE_MATCH_1})
+    string(APPEND TESSERA_FIND_DEPENDENCIES
+      "include(\"\${CMAKE_CURRENT_LIST_DIR}/${name}.cmake\")\n")
+    string(APPEND TESSERA_PC_REQUIRES " lib${name}")
+    install(FILES ${PROJECT_SOURCE_DIR}/cmake/${name}.cmake
             DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
   elseif(library STREQUAL "fmt::fmt")
     string(APPEND TESSERA_FIND_DEPENDENCIES "find_dependency(fmt)\n")

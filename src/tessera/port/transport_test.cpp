@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "tessera/port/authenticated_transport.hpp"
+#include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_transport.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/sim_network.hpp"
@@ -24,25 +26,41 @@ using base::text_of;
 
 enum class Kind { kUnix, kTcp, kSim };
 
+struct Tested {
+  Kind kind = Kind::kSim;
+  bool authenticated = false;
+};
+
 constexpr TransportLimits kLimits = {
     .frame_bytes_max = 300'000, .unsent_bytes_max = 8'000'000, .connections_max = 4};
 
-class TransportConformance : public ::testing::TestWithParam<Kind> {
+class TransportConformance : public ::testing::TestWithParam<Tested> {
  protected:
   void SetUp() override {
-    if (GetParam() == Kind::kSim) {
-      network_ = std::make_unique<SimNetwork>(clock_, 1, kLimits);
-      server_ = network_->endpoint("server");
-      client_ = network_->endpoint("client");
+    const TransportLimits limits =
+        GetParam().authenticated ? AuthenticatedTransport::limits_below(kLimits) : kLimits;
+    if (GetParam().kind == Kind::kSim) {
+      network_ = std::make_unique<SimNetwork>(clock_, 1, limits);
+      server_ = finished(network_->endpoint("server"));
+      client_ = finished(network_->endpoint("client"));
     } else {
-      server_ = PosixTransport::create(kLimits).value();
-      client_ = PosixTransport::create(kLimits).value();
+      server_ = finished(PosixTransport::create(limits).value());
+      client_ = finished(PosixTransport::create(limits).value());
     }
     address_ = server_->listen(free_address()).value();
   }
 
+  std::unique_ptr<Transport> finished(std::unique_ptr<Transport> inner) {
+    if (!GetParam().authenticated) return inner;
+    const Clock& clock =
+        GetParam().kind == Kind::kSim ? static_cast<const Clock&>(clock_) : posix_clock_;
+    return std::make_unique<AuthenticatedTransport>(std::move(inner), key_,
+                                                    AuthenticatedTransport::World{clock, random_},
+                                                    AuthenticationSettings{.limits = kLimits});
+  }
+
   std::string free_address() const {
-    switch (GetParam()) {
+    switch (GetParam().kind) {
       case Kind::kUnix:
         return "unix:" + ::testing::TempDir() + "tessera_" + std::to_string(::getpid()) + ".sock";
       case Kind::kTcp:
@@ -93,6 +111,9 @@ class TransportConformance : public ::testing::TestWithParam<Kind> {
   }
 
   SimClock clock_;
+  const PosixClock posix_clock_;
+  SeededRandom random_{1};
+  const SecretKey key_ = SecretKey::draw(random_);
   std::unique_ptr<SimNetwork> network_;
   std::unique_ptr<Transport> server_;
   std::unique_ptr<Transport> client_;
@@ -175,6 +196,25 @@ TEST_P(TransportConformance, T3FramesUpToTheLimitAndNoLonger) {
   EXPECT_TRUE(quiet());
 }
 
+TEST_P(TransportConformance, T3AConnectionMayHaveALowerLimit) {
+  const Pair pair = connected();
+  server_->limit_frames(pair.server, 200);
+  ASSERT_TRUE(client_->send(pair.client, Bytes(200)));
+  EXPECT_EQ(at_server().frame.size(), 200U);
+  ASSERT_TRUE(client_->send(pair.client, Bytes(201)));
+  const Event closed = at_server();
+  ASSERT_EQ(closed.kind, Event::Kind::kClosed);
+  EXPECT_EQ(closed.reason.code, base::Code::kIntegrity);
+  EXPECT_EQ(at_client().kind, Event::Kind::kClosed);
+}
+
+TEST_P(TransportConformance, AnIncomingConnectionNamesItsListenerAndItsPeer) {
+  static_cast<void>(client_->connect(address_).value());
+  const Event connected = at_server();
+  EXPECT_EQ(connected.listener, address_);
+  EXPECT_FALSE(connected.peer.empty());
+}
+
 TEST_P(TransportConformance, T2ManyFramesArriveWholeInOrderAndOnce) {
   SeededRandom random(test_seed());
   const Pair pair = connected();
@@ -215,13 +255,17 @@ TEST_P(TransportConformance, AnAddressIsTakenOnce) {
   EXPECT_EQ(client_->connect("").error().code, base::Code::kInvalid);
 }
 
-std::string kind_name(const ::testing::TestParamInfo<Kind>& kind) {
+std::string name_of(const ::testing::TestParamInfo<Tested>& tested) {
   constexpr const char* kNames[] = {"Unix", "Tcp", "Sim"};
-  return kNames[static_cast<int>(kind.param)];
+  return std::string(tested.param.authenticated ? "Authenticated" : "") +
+         kNames[static_cast<int>(tested.param.kind)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Transports, TransportConformance,
-                         ::testing::Values(Kind::kUnix, Kind::kTcp, Kind::kSim), kind_name);
+                         ::testing::Values(Tested{Kind::kUnix}, Tested{Kind::kTcp},
+                                           Tested{Kind::kSim}, Tested{Kind::kUnix, true},
+                                           Tested{Kind::kTcp, true}, Tested{Kind::kSim, true}),
+                         name_of);
 
 }  // namespace
 }  // namespace tessera::port

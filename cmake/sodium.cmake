@@ -1,0 +1,9 @@
+# sodium::sodium: libsodium, the static library where there is one, for the same reason as liburing.
+# Used by the build and by users of the installed package.
+if(NOT TARGET sodium::sodium)
+  find_library(TESSERA_SODIUM NAMES libsodium.a sodium REQUIRED)
+  find_path(TESSERA_SODIUM_INCLUDE sodium.h REQUIRED)
+  add_library(sodium::sodium INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(sodium::sodium INTERFACE ${TESSERA_SODIUM})
+  target_include_directories(sodium::sodium INTERFACE ${TESSERA_SODIUM_INCLUDE})
+endif()
