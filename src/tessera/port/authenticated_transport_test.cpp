@@ -192,7 +192,8 @@ TEST(AuthenticatedTransport, A2AnotherKeyIsToldOnBothSides) {
 }
 
 TEST(AuthenticatedTransport, A2WhoSaysSomethingElseIsCutOff) {
-  for (const size_t size : {size_t{0}, size_t{5}, size_t{127}, size_t{129}, size_t{100'000}}) {
+  for (const size_t size :
+       {size_t{0}, size_t{3}, size_t{5}, size_t{127}, size_t{129}, size_t{100'000}}) {
     Scene scene;
     const auto plain = scene.stranger();
     const ConnectionId id = plain->connect(kService).value();

@@ -98,7 +98,7 @@ base::Result<Handshake::Step> Handshake::receive(base::ByteView frame) {
   const auto magic = reader.u32();
   const auto version = reader.u8();
   const auto type = reader.u8();
-  if (!type || *magic != kMagic) return refuse(kNoHandshake);
+  if (!magic || !version || !type || *magic != kMagic) return refuse(kNoHandshake);
   // What a refusal looks like is the same in all versions.
   const bool refused = role_ == Role::kClient && *type == kRefusal;
   if (*version != kVersion && !refused) return refuse(kOtherVersion);
