@@ -7,6 +7,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/fnv.hpp"
 #include "tessera/port/transport_failures.hpp"
 
 namespace tessera::port {
@@ -14,20 +15,9 @@ namespace tessera::port {
 namespace {
 
 constexpr uint64_t kMillion = 1'000'000;
-// FNV-1a: order matters in it, which is what a trace needs.
-constexpr uint64_t kDigestStart = 0xcbf29ce484222325;
-constexpr uint64_t kDigestPrime = 0x100000001b3;
-
-uint64_t digest(uint64_t start, base::ByteView bytes) {
-  for (const std::byte byte : bytes) {
-    start = (start ^ std::to_integer<uint64_t>(byte)) * kDigestPrime;
-  }
-  return start;
-}
-
 std::string describe(const std::string& from, const std::string& to, const base::Bytes& frame) {
   return from + "->" + to + " frame of " + std::to_string(frame.size()) + " bytes, digest " +
-         std::to_string(digest(kDigestStart, frame));
+         std::to_string(base::fnv(base::kFnvStart, frame));
 }
 
 base::Error closed_by_peer() { return {base::Code::kFailed, 0, "closed by the peer"}; }
@@ -35,7 +25,7 @@ base::Error closed_by_peer() { return {base::Code::kFailed, 0, "closed by the pe
 }  // namespace
 
 SimNetwork::SimNetwork(SimClock& clock, uint64_t seed, TransportLimits limits)
-    : clock_(clock), random_(seed), limits_(limits), trace_digest_(kDigestStart) {}
+    : clock_(clock), random_(seed), limits_(limits), trace_digest_(base::kFnvStart) {}
 
 SimNetwork::~SimNetwork() { TESSERA_ASSERT(endpoint_count_ == 0); }
 
@@ -271,7 +261,7 @@ void SimNetwork::at(int64_t time_ns, std::function<void()> action) {
 
 void SimNetwork::trace(const std::string& line) {
   const std::string timed = std::to_string(clock_.now_ns()) + " " + line;
-  trace_digest_ = digest(trace_digest_, base::bytes_of(timed + "\n"));
+  trace_digest_ = base::fnv(trace_digest_, base::bytes_of(timed + "\n"));
   if (observer_) observer_(timed);
 }
 

@@ -5,13 +5,13 @@
 #include <sys/un.h>
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string_view>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/port/address_text.hpp"
 
 namespace tessera::port {
 
@@ -24,12 +24,11 @@ base::Failure malformed(const std::string& text, const std::string& why) {
   return base::fail(base::Code::kInvalid, "address \"" + text + "\": " + why);
 }
 
-base::Result<SocketAddress> parse_unix(const std::string& text) {
-  const std::string path = text.substr(kUnix.size());
+base::Result<SocketAddress> unix_address(const std::string& text, const std::string& path) {
   sockaddr_un raw{};
-  if (path.empty() || path.size() >= sizeof(raw.sun_path)) {
+  if (path.size() >= sizeof(raw.sun_path)) {
     return malformed(
-        text, "the path must have 1 to " + std::to_string(sizeof(raw.sun_path) - 1) + " bytes");
+        text, "the path may have " + std::to_string(sizeof(raw.sun_path) - 1) + " bytes at most");
   }
   raw.sun_family = AF_UNIX;
   std::memcpy(raw.sun_path, path.c_str(), path.size() + 1);
@@ -39,28 +38,11 @@ base::Result<SocketAddress> parse_unix(const std::string& text) {
   return address;
 }
 
-bool is_port(const std::string& text) {
-  uint16_t port = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, port);
-  return status == std::errc() && stop == end;
-}
-
-base::Result<SocketAddress> parse_tcp(const std::string& text) {
-  const size_t colon = text.rfind(':');
-  if (colon < kTcp.size()) return malformed(text, "write tcp:host:port");
-  std::string host = text.substr(kTcp.size(), colon - kTcp.size());
-  const std::string port = text.substr(colon + 1);
-  if (!is_port(port)) return malformed(text, "the port must be a number from 0 to 65535");
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  }
-  if (host.empty()) return malformed(text, "write tcp:host:port");
-
+base::Result<SocketAddress> tcp_address(const std::string& text, const AddressText& parsed) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int status = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  const int status = ::getaddrinfo(parsed.host.c_str(), parsed.port.c_str(), &hints, &found);
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, &::freeaddrinfo);
   if (status != 0) {
     return base::fail(base::Code::kNotFound, "address \"" + text + "\": " + ::gai_strerror(status));
@@ -74,9 +56,11 @@ base::Result<SocketAddress> parse_tcp(const std::string& text) {
 }  // namespace
 
 base::Result<SocketAddress> parse_socket_address(const std::string& text) {
-  if (text.starts_with(kUnix)) return parse_unix(text);
-  if (text.starts_with(kTcp)) return parse_tcp(text);
-  return malformed(text, "write unix:path or tcp:host:port");
+  if (!text.starts_with(kUnix) && !text.starts_with(kTcp)) {
+    return malformed(text, "write unix:path or tcp:host:port");
+  }
+  TESSERA_TRY(const AddressText parsed, parse_address_text(text));
+  return parsed.path.empty() ? tcp_address(text, parsed) : unix_address(text, parsed.path);
 }
 
 std::string socket_address_text(const SocketAddress& address) {
