@@ -13,6 +13,11 @@ constexpr int64_t kLogEveryNs = 1'000'000'000;
 // More frames than fit into the buffers of a few hundred sockets.
 constexpr int kBatchMax = 1 << 16;
 
+// What ends inside a frame, announces one that is too long, or cannot prove that it knows the key.
+bool is_misbehaviour(const base::Error& reason) {
+  return reason.code == base::Code::kIntegrity || reason.code == base::Code::kDenied;
+}
+
 }  // namespace
 
 LockDaemon::LockDaemon(const lock::LockServerSettings& settings, const World& world, Log log)
@@ -68,8 +73,7 @@ void LockDaemon::take(const port::Event& event) {
     }
     case port::Event::Kind::kClosed:
       server_.disconnect(static_cast<lock::LockServer::Peer>(event.connection));
-      // What ends inside a frame, or announces one that is too long.
-      if (event.reason.code == base::Code::kIntegrity) log_cut_off(event.reason);
+      if (is_misbehaviour(event.reason)) log_cut_off(event.reason);
       break;
   }
 }

@@ -6,8 +6,8 @@
 //   (D1) The server learns that time has passed only after it has seen every frame that had
 //   arrived:
 //        after a pause of this process, leases are judged by what clients have said meanwhile.
-// Who may connect is the transport's matter: Unix sockets belong to one user. Administrators come
-// the same way; what they send goes to LockAdmin.
+// Who may connect is the transport's matter (authenticated_transport.hpp). Administrators come the
+// same way; what they send goes to LockAdmin.
 // Thread safety: one thread, but for stop() and metrics().
 #pragma once
 

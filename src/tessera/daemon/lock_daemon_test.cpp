@@ -5,17 +5,17 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
 
 #include "tessera/lock/lock_connection.hpp"
 #include "tessera/pattern/model_test_support.hpp"
+#include "tessera/port/authenticated_sockets.hpp"
+#include "tessera/port/descriptor.hpp"
 #include "tessera/port/posix_clock.hpp"
-#include "tessera/port/posix_transport.hpp"
+#include "tessera/port/socket_address.hpp"
 #include "tessera/port/system_random.hpp"
 #include "tessera/port/test_directory.hpp"
 #include "tessera/port/test_processes.hpp"
@@ -36,8 +36,9 @@ int64_t now_ns() { return port::PosixClock().now_ns(); }
 // A client of this process.
 class Client {
  public:
-  explicit Client(const std::string& address)
-      : connection_(address, "test", {*transport_, clock_}) {}
+  explicit Client(const std::string& address, std::optional<port::SecretKey> key = std::nullopt)
+      : sockets_(port::AuthenticatedSockets::create(std::move(key)).value()),
+        connection_(address, "test", {sockets_->transport(), clock_}) {}
 
   Sequence ask(int64_t begin, int64_t end) {
     return connection_.ask({.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}});
@@ -50,10 +51,14 @@ class Client {
   }
   void live(int64_t for_ns) { connection_.live(for_ns); }
   [[nodiscard]] bool holds(Sequence sequence) const { return connection_.holds(sequence); }
+  // Why it is not connected.
+  [[nodiscard]] base::Error trouble() const {
+    return connection_.trouble().value_or(base::Error{});
+  }
 
  private:
   const port::PosixClock clock_;
-  const std::unique_ptr<port::PosixTransport> transport_ = port::PosixTransport::create().value();
+  const std::unique_ptr<port::AuthenticatedSockets> sockets_;
   lock::LockConnection connection_;
 };
 
@@ -78,17 +83,26 @@ class LockDaemonTest : public ::testing::Test {
 
   pid_t serve(bool restarted) {
     return spawn([this, restarted] {
-      const auto transport = port::PosixTransport::create().value();
-      ASSERT_TRUE(transport->listen(address_));
+      const auto sockets = port::AuthenticatedSockets::create(key_).value();
+      port::Transport& transport = sockets->transport();
+      ASSERT_TRUE(transport.listen(address_));
+      const std::string bound = transport.listen("tcp:127.0.0.1:0").value();
+      lines_->tcp_port = std::stoi(bound.substr(bound.rfind(':') + 1));
       const port::PosixClock clock;
       port::SystemRandom random;
       lock::LockServerSettings settings;
       settings.lease_ns = settings.grace_ns = kLeaseNs;
       settings.restarted = restarted;
-      LockDaemon daemon(settings, {*transport, clock, random},
+      LockDaemon daemon(settings, {transport, clock, random},
                         [this](const std::string&) { ++lines_->logged; });
       daemon.serve(3'600'000 * kMs);
     });
+  }
+
+  // Where a server that was started listens besides.
+  std::string tcp_address() const {
+    while (lines_->tcp_port == 0) ::usleep(1000);
+    return "tcp:127.0.0.1:" + std::to_string(lines_->tcp_port);
   }
 
   // Takes a lock and keeps it as long as the process lives; returns when it is held.
@@ -126,11 +140,14 @@ class LockDaemonTest : public ::testing::Test {
 
   struct Lines {
     std::atomic<int> logged;
+    std::atomic<int> tcp_port;
     std::atomic<int> held;  // 1 held, 2 lost
   };
   const port::TestDirectory directory_;
   const std::string address_ = "unix:" + directory_.path("locks");
   const port::SharedByChildren<Lines> lines_;
+  port::SystemRandom random_;
+  const port::SecretKey key_ = port::SecretKey::draw(random_);
   std::vector<pid_t> children_;
 };
 
@@ -210,13 +227,27 @@ TEST_F(LockDaemonTest, P4ControlAServerWithoutGraceDoes) {
   EXPECT_EQ(client.wait(client.ask(50, 60), kLeaseNs / 2), Kind::kGranted);
 }
 
-int raw_socket(const std::string& path) {
-  const int made = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  sockaddr_un where{};
-  where.sun_family = AF_UNIX;
-  std::strncpy(where.sun_path, path.c_str(), sizeof(where.sun_path) - 1);
-  EXPECT_EQ(::connect(made, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
+// A socket that sends what it likes.
+port::Descriptor raw_socket(const std::string& address) {
+  const auto where = port::parse_socket_address(address).value();
+  port::Descriptor made(::socket(where.family(), SOCK_STREAM, 0));
+  EXPECT_EQ(::connect(made.number(), where.raw(), where.size), 0);
   return made;
+}
+
+// Connections that send garbage, announce too much, and stop inside a frame.
+std::vector<port::Descriptor> bad_clients(const std::string& address) {
+  std::vector<port::Descriptor> sockets;
+  for (const std::string_view bytes :
+       {std::string_view("\x08\0\0\0garbage!", 12), std::string_view("\xff\xff\xff\xff", 4),
+        std::string_view("\x40\0\0\0half", 8), std::string_view("\x01", 1)}) {
+    for (int i = 0; i < 20; ++i) {
+      sockets.push_back(raw_socket(address));
+      EXPECT_EQ(::send(sockets.back().number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(bytes.size()));
+    }
+  }
+  return sockets;
 }
 
 TEST_F(LockDaemonTest, GarbageAndHalfFramesHarmNobody) {
@@ -224,25 +255,52 @@ TEST_F(LockDaemonTest, GarbageAndHalfFramesHarmNobody) {
   Client client(address_);
   const Sequence sequence = client.ask(0, 100);
   ASSERT_EQ(client.wait(sequence), Kind::kGranted);
-  std::vector<int> sockets;
-  const std::string path = directory_.path("locks");
-  for (const std::string_view bytes :
-       {std::string_view("\x08\0\0\0garbage!", 12), std::string_view("\xff\xff\xff\xff", 4),
-        std::string_view("\x40\0\0\0half", 8), std::string_view("\x01", 1)}) {
-    for (int i = 0; i < 20; ++i) {
-      sockets.push_back(raw_socket(path));
-      EXPECT_EQ(::send(sockets.back(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
-                static_cast<ssize_t>(bytes.size()));
-    }
-  }
+  auto sockets = bad_clients(address_);
+  for (port::Descriptor& made : bad_clients(tcp_address())) sockets.push_back(std::move(made));
   client.live(3 * kLeaseNs);
   EXPECT_TRUE(client.holds(sequence));
   EXPECT_GE(lines_->logged, 1);
   EXPECT_LE(lines_->logged, 3);
-  for (const int made : sockets) ::close(made);
+  sockets.clear();
   client.release(sequence);
   const Sequence again = client.ask(0, 100);
   EXPECT_EQ(client.wait(again), Kind::kGranted);
+}
+
+TEST_F(LockDaemonTest, LocksOverTcpExcludeThoseOverAUnixSocket) {
+  serve(false);
+  Client near(address_);
+  Client far(tcp_address(), key_);
+  const Sequence first = far.ask(0, 100);
+  ASSERT_EQ(far.wait(first), Kind::kGranted);
+  const Sequence second = near.ask(50, 60);
+  EXPECT_EQ(near.wait(second, kLeaseNs / 3), std::nullopt);
+  far.release(first);
+  far.live(10 * kMs);
+  EXPECT_EQ(near.wait(second), Kind::kGranted);
+}
+
+TEST_F(LockDaemonTest, WhoHasAnotherKeyGetsNothingAndHarmsNobody) {
+  serve(false);
+  Client client(tcp_address(), key_);
+  const Sequence held = client.ask(0, 100);
+  ASSERT_EQ(client.wait(held), Kind::kGranted);
+  Client stranger(tcp_address(), port::SecretKey::draw(random_));
+  const Sequence sequence = stranger.ask(200, 300);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(stranger.wait(sequence, kLeaseNs / 10), std::nullopt);
+    client.live(kMs);
+  }
+  EXPECT_EQ(stranger.trouble().code, base::Code::kDenied);
+  EXPECT_NE(stranger.trouble().context.find("another key"), std::string::npos);
+  // Dozens of attempts, and a line a second.
+  EXPECT_GE(lines_->logged, 1);
+  EXPECT_LE(lines_->logged, 3);
+  EXPECT_TRUE(client.holds(held));
+  // The control: with the key the same request is granted.
+  Client friendly(tcp_address(), key_);
+  EXPECT_EQ(friendly.wait(friendly.ask(200, 300)), Kind::kGranted);
+  EXPECT_EQ(friendly.trouble().context, "");
 }
 
 }  // namespace

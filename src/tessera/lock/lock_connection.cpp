@@ -82,7 +82,11 @@ bool LockConnection::is_due() const {
 void LockConnection::connect() {
   connect_at_ns_ = clock_.now_ns() + kReconnectNs;
   const auto made = transport_.connect(address_);
-  if (made) connection_ = *made;
+  if (made) {
+    connection_ = *made;
+  } else {
+    trouble_ = made.error();
+  }
 }
 
 void LockConnection::revive() {
@@ -112,6 +116,7 @@ void LockConnection::take(const port::Event& event) {
   switch (event.kind) {
     case port::Event::Kind::kConnected:
       connected_ = true;
+      trouble_.reset();
       client_.connected(clock_.now_ns());
       break;
     case port::Event::Kind::kFrame:
@@ -119,6 +124,7 @@ void LockConnection::take(const port::Event& event) {
       break;
     case port::Event::Kind::kClosed: {
       const bool unreached = !connected_;
+      trouble_ = event.reason;
       drop();
       if (unreached) revive();
       break;

@@ -46,6 +46,9 @@ class LockConnection {
   // Tells the server that nothing is held any more, and ends the connection.
   void leave();
 
+  // Why there is no connection, as far as one was tried: to tell those who wait in vain.
+  [[nodiscard]] const std::optional<base::Error>& trouble() const { return trouble_; }
+
   // The parts that these are made of.
   // Waits for one event of the transport, at most until the deadline.
   void step(int64_t deadline_ns);
@@ -76,6 +79,7 @@ class LockConnection {
   int64_t connect_at_ns_;
   int64_t revive_at_ns_;
   int64_t reached_ns_;
+  std::optional<base::Error> trouble_;
   // What has happened and nobody has asked for yet; at most three things to a request.
   std::multimap<Sequence, LockClient::Event> events_;
 };

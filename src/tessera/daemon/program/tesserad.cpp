@@ -1,15 +1,19 @@
 // The program `tesserad`: the services of Tessera, in the roles that its command line names.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tessera/daemon/lock_daemon.hpp"
 #include "tessera/daemon/page_server.hpp"
+#include "tessera/port/address_text.hpp"
+#include "tessera/port/authenticated_sockets.hpp"
+#include "tessera/port/key_file.hpp"
 #include "tessera/port/posix_clock.hpp"
-#include "tessera/port/posix_transport.hpp"
 #include "tessera/port/system_random.hpp"
 
 namespace {
@@ -21,7 +25,9 @@ constexpr int kUsage = 2;
 
 struct Arguments {
   bool lock = false;
-  std::string listen;
+  std::vector<std::string> listen;
+  std::string key_file;
+  std::string make_key;
   double lease_s = 5;
   bool fresh = false;
   std::string metrics;
@@ -29,11 +35,11 @@ struct Arguments {
 
 // What a signal stops; set before signals are handled, and never again.
 daemon::LockDaemon* g_daemon = nullptr;
-port::PosixTransport* g_transport = nullptr;
+port::AuthenticatedSockets* g_sockets = nullptr;
 
 void on_signal(int /*number*/) {
   g_daemon->stop();
-  g_transport->wake();
+  g_sockets->wake();
 }
 
 void handle_signals() {
@@ -65,45 +71,83 @@ base::Result<std::unique_ptr<daemon::PageServer>> show_metrics(const Arguments& 
   const bool is_port = arguments.metrics.find(':') == std::string::npos;
   return daemon::PageServer::start(
       is_port ? "tcp:127.0.0.1:" + arguments.metrics : arguments.metrics, "/metrics",
-      [] { return g_daemon->metrics([] { g_transport->wake(); }, kPatienceNs); });
+      [] { return g_daemon->metrics([] { g_sockets->wake(); }, kPatienceNs); });
+}
+
+// The text of an address with its prefix; what is wrong with it was told before.
+std::string full_address(const std::string& address) {
+  const auto parsed = port::parse_address_text(address);
+  return parsed ? parsed->text() : address;
+}
+
+// Empty if the address will do.
+std::string check_address(const std::string& address) {
+  const auto parsed = port::parse_address_text(address);
+  return parsed ? std::string() : parsed.error().context;
+}
+
+bool needs_key(const Arguments& arguments) {
+  return std::any_of(
+      arguments.listen.begin(), arguments.listen.end(),
+      [](const std::string& address) { return full_address(address).starts_with("tcp:"); });
+}
+
+base::Result<std::unique_ptr<port::AuthenticatedSockets>> open_sockets(const Arguments& arguments) {
+  std::optional<port::SecretKey> key;
+  if (needs_key(arguments)) {
+    TESSERA_TRY(key, port::read_key_file(arguments.key_file));
+  }
+  return port::AuthenticatedSockets::create(std::move(key));
+}
+
+// The addresses at which it listens, with commas between them.
+base::Result<std::string> listen_at_all(port::Transport& transport, const Arguments& arguments) {
+  std::string bound;
+  for (const std::string& address : arguments.listen) {
+    TESSERA_TRY(const std::string answered, transport.listen(full_address(address)));
+    bound += (bound.empty() ? "" : ", ") + answered;
+  }
+  return bound;
 }
 
 int serve_locks(const Arguments& arguments) {
-  auto transport = port::PosixTransport::create();
-  if (!transport) return fail(transport.error());
-  const auto address = (*transport)->listen(arguments.listen);
-  if (!address) return fail(address.error());
+  auto sockets = open_sockets(arguments);
+  if (!sockets) return fail(sockets.error());
+  port::Transport& transport = (*sockets)->transport();
+  const auto addresses = listen_at_all(transport, arguments);
+  if (!addresses) return fail(addresses.error());
   const port::PosixClock clock;
   port::SystemRandom random;
-  daemon::LockDaemon served(settings_of(arguments), {**transport, clock, random}, log);
+  daemon::LockDaemon served(settings_of(arguments), {transport, clock, random}, log);
   g_daemon = &served;
-  g_transport = transport->get();
+  g_sockets = sockets->get();
   handle_signals();
   const auto metrics = show_metrics(arguments);
   if (!metrics) return fail(metrics.error());
-  log("locks at " + *address + ", lease " + CLI::detail::to_string(arguments.lease_s) + " s");
+  log("locks at " + *addresses + ", lease " + CLI::detail::to_string(arguments.lease_s) + " s");
   if (*metrics != nullptr) log("metrics at " + (*metrics)->url());
   while (!served.stopped()) served.serve(int64_t{3600} * 1'000'000'000);
   log("stopped with " + std::to_string(served.server().requests()) + " requests open");
   return 0;
 }
 
-// Empty if the address will do.
-std::string check_address(const std::string& address) {
-  if (address.starts_with("unix:")) return {};
-  return "only unix:PATH can be listened at: TCP needs clients to prove who they are, which they "
-         "cannot yet";
+int make_key(const std::string& path) {
+  port::SystemRandom random;
+  const auto made = port::make_key_file(path, random);
+  return made ? 0 : fail(made.error());
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("tesserad: the services of Tessera");
-  Arguments arguments;
-  app.add_flag("--lock", arguments.lock, "Serve list locks")->required();
-  app.add_option("--listen", arguments.listen, "Where: unix:PATH")
-      ->required()
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--lock", arguments.lock, "Serve list locks");
+  app.add_option(
+         "--listen", arguments.listen,
+         "Where: unix:PATH, or HOST:PORT for TCP, as often as needed; port 0 is any free one")
+      ->allow_extra_args(false)
       ->check(CLI::Validator(check_address, "ADDRESS"));
+  app.add_option("--key-file", arguments.key_file,
+                 "The key that clients over TCP must know; a file of mode 0600")
+      ->envname("TESSERA_KEY_FILE");
+  app.add_option("--make-key", arguments.make_key, "Make a new key file, and do nothing else");
   app.add_option("--lease", arguments.lease_s, "Seconds until a silent client loses its locks")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
@@ -112,10 +156,34 @@ int main(int argc, char** argv) {
   app.add_option("--metrics", arguments.metrics,
                  "Show metrics for Prometheus: a port of this machine, or tcp:HOST:PORT")
       ->type_name("ADDRESS");
+}
+
+// What the options together lack; empty if nothing.
+std::string missing(const Arguments& arguments) {
+  if (!arguments.make_key.empty()) return {};
+  if (!arguments.lock) return "a role is needed: --lock";
+  if (arguments.listen.empty()) return "an address is needed: --listen unix:PATH or HOST:PORT";
+  if (needs_key(arguments) && arguments.key_file.empty()) {
+    return "clients over TCP have to prove that they know a key: --key-file PATH (or "
+           "TESSERA_KEY_FILE); tesserad --make-key PATH makes one";
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("tesserad: the services of Tessera");
+  Arguments arguments;
+  add_options(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  return serve_locks(arguments);
+  if (const std::string lack = missing(arguments); !lack.empty()) {
+    log(lack);
+    return kUsage;
+  }
+  return arguments.make_key.empty() ? serve_locks(arguments) : make_key(arguments.make_key);
 }
