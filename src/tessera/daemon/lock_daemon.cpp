@@ -25,12 +25,26 @@ LockDaemon::LockDaemon(const lock::LockServerSettings& settings, const World& wo
       clock_(world.clock),
       log_(std::move(log)),
       server_(settings, world.random, nullptr,
-              [this](lock::LockServer::Peer peer, const base::Bytes& frame) {
-                send(port::ConnectionId{peer}, frame);
+              [this](lock::LockServer::Peer peer, base::Bytes frame) {
+                if (peer == FileGuard::kPeer) {
+                  guard_->deliver(std::move(frame));
+                } else {
+                  send(port::ConnectionId{peer}, frame);
+                }
               }),
       start_ns_(clock_.now_ns()),
       admin_(server_, start_ns_, log_) {
   server_.start(start_ns_);
+}
+
+void LockDaemon::guard(std::unique_ptr<port::PlainFile> file, std::string name) {
+  guard_.emplace(server_, std::move(file), std::move(name));
+  guard_->start(clock_.now_ns());
+}
+
+size_t LockDaemon::clients() const {
+  const size_t guards = guard_ && server_.has_session(FileGuard::kPeer) ? 1 : 0;
+  return server_.sessions() - guards;
 }
 
 void LockDaemon::send(port::ConnectionId connection, const base::Bytes& frame) {
@@ -79,8 +93,14 @@ void LockDaemon::take(const port::Event& event) {
 }
 
 int64_t LockDaemon::wait_ns(int64_t end_ns) const {
-  const int64_t due_ns = std::min(end_ns, server_.next_due_ns().value_or(end_ns));
+  int64_t due_ns = std::min(end_ns, server_.next_due_ns().value_or(end_ns));
+  if (guard_) due_ns = std::min(due_ns, guard_->next_due_ns().value_or(end_ns));
   return std::max<int64_t>(0, due_ns - clock_.now_ns());
+}
+
+void LockDaemon::advance(int64_t now_ns) {
+  server_.advance(now_ns);
+  if (guard_) guard_->advance(now_ns);
 }
 
 // (D1): what had arrived when a batch began is seen before time passes for the server; but whoever
@@ -95,7 +115,7 @@ void LockDaemon::serve(int64_t for_ns) {
       event = transport_.next_event(0);
     }
     if (event) take(*event);
-    server_.advance(begin_ns);
+    advance(begin_ns);
     inquiry_.answer([&] { return metrics_page(server_, clock_.now_ns() - start_ns_); });
   }
 }

@@ -14,9 +14,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "tessera/daemon/file_guard.hpp"
 #include "tessera/daemon/inquiry.hpp"
 #include "tessera/daemon/lock_admin.hpp"
 #include "tessera/lock/lock_server.hpp"
@@ -38,6 +40,10 @@ class LockDaemon {
   };
   LockDaemon(const lock::LockServerSettings& settings, const World& world, Log log);
 
+  // Keeps its clients and the programs that lock a file by fcntl apart (file_guard.hpp). `name` is
+  // what clients call the file. Before serve(), once.
+  void guard(std::unique_ptr<port::PlainFile> file, std::string name);
+
   // Serves until stop() was called, or for so long.
   void serve(int64_t for_ns);
   // To be followed by whatever wakes the transport. From any thread, and from signal handlers.
@@ -52,6 +58,8 @@ class LockDaemon {
   }
 
   [[nodiscard]] const lock::LockServer& server() const { return server_; }
+  // Sessions of others than the guard.
+  [[nodiscard]] size_t clients() const;
 
  private:
   void take(const port::Event& event);
@@ -62,6 +70,8 @@ class LockDaemon {
   void cut_off(port::ConnectionId peer, const base::Error& why);
   void log_cut_off(const base::Error& why);
   [[nodiscard]] int64_t wait_ns(int64_t end_ns) const;
+  // Lets time pass for the server, and for the guard.
+  void advance(int64_t now_ns);
 
   port::Transport& transport_;
   const port::Clock& clock_;
@@ -70,6 +80,7 @@ class LockDaemon {
   int64_t quiet_until_ns_ = 0;
   lock::LockServer server_;
   const int64_t start_ns_;
+  std::optional<FileGuard> guard_;
   LockAdmin admin_;
   Inquiry inquiry_;
 };

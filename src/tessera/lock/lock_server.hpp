@@ -136,6 +136,8 @@ class LockServer {
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   [[nodiscard]] int64_t lease_ns() const { return settings_.lease_ns; }
   [[nodiscard]] size_t sessions() const { return sessions_.size(); }
+  // Whether a session lives on this connection.
+  [[nodiscard]] bool has_session(Peer peer) const { return peers_.contains(peer); }
   [[nodiscard]] size_t requests() const { return requests_.size(); }
   [[nodiscard]] size_t held() const { return held_; }  // of the requests
   // Requests that came in the grace period and are looked at when it is over.

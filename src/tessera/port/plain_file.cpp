@@ -149,6 +149,19 @@ base::Result<void> PlainFile::lock_range(int64_t begin, int64_t end, RangeLock l
   return check(answer, lock_name(lock) + path() + range_text(begin, end));
 }
 
+base::Result<bool> PlainFile::try_lock_range(int64_t begin, int64_t end, RangeLock lock) {
+  TESSERA_ASSERT(0 <= begin && begin < end);
+  struct flock range {};
+  range.l_type = lock_type(lock);
+  range.l_whence = SEEK_SET;
+  range.l_start = begin;
+  range.l_len = end - begin;
+  const int answer = uninterrupted([&] { return ::fcntl(descriptor(), F_OFD_SETLK, &range); });
+  if (answer == -1 && (errno == EAGAIN || errno == EACCES)) return false;
+  TESSERA_TRY_VOID(check(answer, lock_name(lock) + path() + range_text(begin, end)));
+  return true;
+}
+
 base::Result<PlainFile::Identity> PlainFile::identity() const {
   struct stat status {};
   TESSERA_TRY_VOID(check(::fstat(descriptor(), &status), "get the identity of " + path()));

@@ -54,6 +54,8 @@ class PlainFile final : public File {
   // that is not open for reading or an exclusive one of a file that is not open for writing.
   // Requires 0 <= begin < end.
   [[nodiscard]] base::Result<void> lock_range(int64_t begin, int64_t end, RangeLock lock);
+  // The same without waiting: false if somebody else has a lock there.
+  [[nodiscard]] base::Result<bool> try_lock_range(int64_t begin, int64_t end, RangeLock lock);
 
   // Which file this is, whatever name it was opened by.
   struct Identity {

@@ -1,6 +1,9 @@
 // The program `tesserad`: the services of Tessera, in the roles that its command line names.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -10,6 +13,7 @@
 
 #include "tessera/daemon/lock_daemon.hpp"
 #include "tessera/daemon/page_server.hpp"
+#include "tessera/lock/plain_names.hpp"
 #include "tessera/port/address_text.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
 #include "tessera/port/key_file.hpp"
@@ -31,6 +35,7 @@ struct Arguments {
   double lease_s = 5;
   bool fresh = false;
   std::string metrics;
+  std::string on_demand;
 };
 
 // What a signal stops; set before signals are handled, and never again.
@@ -131,6 +136,58 @@ int serve_locks(const Arguments& arguments) {
   return 0;
 }
 
+// --- a server of one file, for as long as somebody needs it
+
+// How long it stays when nobody is there.
+constexpr int64_t kLingerNs = 5'000'000'000;
+
+base::Result<std::unique_ptr<port::PlainFile>> open_guarded(const std::string& path) {
+  auto opened = port::PlainFile::open(path, {.read = true, .write = true});
+  if (opened || opened.error().code != base::Code::kDenied) return opened;
+  return port::PlainFile::open(path, {.read = true});
+}
+
+bool is_taken(const base::Error& error) {
+  return error.errno_value == EADDRINUSE || error.code == base::Code::kRetry;
+}
+
+void serve_until_idle(daemon::LockDaemon& served, const port::Clock& clock) {
+  int64_t used_ns = clock.now_ns();
+  while (!served.stopped() && clock.now_ns() - used_ns < kLingerNs) {
+    served.serve(kLingerNs / 5);
+    if (served.clients() > 0 || served.server().in_grace()) used_ns = clock.now_ns();
+  }
+}
+
+// Whoever starts it may connect once this process, the first, has ended. What is left of a server
+// before it, its socket, tells that it did not end in peace, and may have granted locks.
+int serve_on_demand(Arguments arguments) {
+  auto file = open_guarded(arguments.on_demand);
+  if (!file) return fail(file.error());
+  const auto identity = (*file)->identity();
+  if (!identity) return fail(identity.error());
+  const auto address = lock::on_demand_address(*identity);
+  if (!address) return fail(address.error());
+  auto sockets = open_sockets(arguments);
+  if (!sockets) return fail(sockets.error());
+  const std::string socket_path = address->substr(std::string("unix:").size());
+  arguments.fresh = ::access(socket_path.c_str(), F_OK) != 0;
+  const auto listening = (*sockets)->transport().listen(*address);
+  if (!listening) return is_taken(listening.error()) ? 0 : fail(listening.error());
+  const pid_t child = ::fork();
+  if (child != 0) ::_exit(child > 0 ? 0 : 1);
+  ::setsid();
+  const port::PosixClock clock;
+  port::SystemRandom random;
+  daemon::LockDaemon served(settings_of(arguments), {(*sockets)->transport(), clock, random}, log);
+  g_daemon = &served;
+  g_sockets = sockets->get();
+  handle_signals();
+  served.guard(*std::move(file), lock::plain_file_name(*identity));
+  serve_until_idle(served, clock);
+  return 0;
+}
+
 int make_key(const std::string& path) {
   port::SystemRandom random;
   const auto made = port::make_key_file(path, random);
@@ -150,17 +207,22 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--make-key", arguments.make_key, "Make a new key file, and do nothing else");
   app.add_option("--lease", arguments.lease_s, "Seconds until a silent client loses its locks")
       ->check(CLI::Range(0.01, 3600.0))
+      ->envname("TESSERA_LEASE")
       ->capture_default_str();
   app.add_flag("--fresh", arguments.fresh,
                "No server has granted locks here within a lease: begin without a grace period");
   app.add_option("--metrics", arguments.metrics,
                  "Show metrics for Prometheus: a port of this machine, or tcp:HOST:PORT")
       ->type_name("ADDRESS");
+  app.add_option("--on-demand", arguments.on_demand,
+                 "Serve the locks of one file in the background, at an address that follows from "
+                 "the file, until nobody needs it; programs start this by themselves")
+      ->type_name("FILE");
 }
 
 // What the options together lack; empty if nothing.
 std::string missing(const Arguments& arguments) {
-  if (!arguments.make_key.empty()) return {};
+  if (!arguments.make_key.empty() || !arguments.on_demand.empty()) return {};
   if (!arguments.lock) return "a role is needed: --lock";
   if (arguments.listen.empty()) return "an address is needed: --listen unix:PATH or HOST:PORT";
   if (needs_key(arguments) && arguments.key_file.empty()) {
@@ -185,5 +247,6 @@ int main(int argc, char** argv) {
     log(lack);
     return kUsage;
   }
-  return arguments.make_key.empty() ? serve_locks(arguments) : make_key(arguments.make_key);
+  if (!arguments.make_key.empty()) return make_key(arguments.make_key);
+  return arguments.on_demand.empty() ? serve_locks(arguments) : serve_on_demand(arguments);
 }

@@ -1,0 +1,28 @@
+#include "tessera/lock/plain_names.hpp"
+
+#include <sstream>
+
+#include "tessera/port/runtime_folder.hpp"
+
+namespace tessera::lock {
+
+namespace {
+
+std::string text_of(const port::PlainFile::Identity& identity, char between) {
+  std::ostringstream text;
+  text << std::hex << identity.device << between << identity.node;
+  return text.str();
+}
+
+}  // namespace
+
+std::string plain_file_name(const port::PlainFile::Identity& identity) {
+  return "plain:" + text_of(identity, ':');
+}
+
+base::Result<std::string> on_demand_address(const port::PlainFile::Identity& identity) {
+  TESSERA_TRY(const std::string folder, port::runtime_folder());
+  return "unix:" + folder + "/" + text_of(identity, '-') + ".locks";
+}
+
+}  // namespace tessera::lock
