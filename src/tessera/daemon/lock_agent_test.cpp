@@ -59,12 +59,8 @@ class LockAgentTest : public ::testing::Test {
     server_ = 0;
   }
 
-  std::unique_ptr<LockAgent> agent(std::function<void()> revive = {}) {
-    auto transport = port::PosixTransport::create().value();
-    port::PosixTransport* raw = transport.get();
-    return std::make_unique<LockAgent>(
-        address_, "test",
-        LockAgent::World{std::move(transport), [raw] { raw->wake(); }, clock_, std::move(revive)});
+  std::shared_ptr<LockAgent> agent(std::function<void()> revive = {}) {
+    return LockAgent::on_sockets(address_, "test", std::nullopt, std::move(revive)).value();
   }
 
   const port::TestDirectory directory_;
@@ -157,7 +153,8 @@ TEST_F(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
   const auto kept = keeper->keep(bytes(0, 100)).value();
   for (int access = 0; access < 1000; ++access) {
     ASSERT_TRUE(kept->begin(clock_.now_ns()));
-    EXPECT_TRUE(kept->end(clock_.now_ns()));
+    EXPECT_TRUE(kept->confirm(clock_.now_ns()));
+    kept->end();
   }
   sleep_ns(3 * kLeaseNs);
   ASSERT_TRUE(kept->begin(clock_.now_ns()));
@@ -171,7 +168,8 @@ TEST_F(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
   while (!kept->over()) sleep_ns(kMs);
   EXPECT_FALSE(kept->begin(clock_.now_ns()));
   EXPECT_FALSE(granted);
-  EXPECT_TRUE(kept->end(clock_.now_ns()));
+  EXPECT_TRUE(kept->confirm(clock_.now_ns()));
+  kept->end();
   asking.join();
   EXPECT_TRUE(granted);
 }

@@ -29,11 +29,10 @@ class KeptLock {
     leave();
     return false;
   }
+  void end() { leave(); }
   // Fails with kDenied, and says so, if the lock was lost since begin().
-  [[nodiscard]] base::Result<void> end(int64_t now_ns) {
-    const bool lost = lost_ || now_ns >= held_until_ns_;
-    leave();
-    if (!lost) return {};
+  [[nodiscard]] base::Result<void> confirm(int64_t now_ns) const {
+    if (!lost_ && now_ns < held_until_ns_) return {};
     return base::fail(base::Code::kDenied, "a lock was taken away while it was in use");
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tessera/port/authenticated_sockets.hpp"
+
 namespace tessera::lock {
 
 namespace {
@@ -25,12 +27,30 @@ constexpr int64_t kMarginPart = 4;
 }  // namespace
 
 LockAgent::LockAgent(const std::string& address, const std::string& name, World world)
-    : transport_(std::move(world.transport)),
-      wake_(std::move(world.wake)),
+    : wake_(std::move(world.wake)),
       clock_(world.clock),
       address_(address),
       inside_(address, name,
-              LockConnection::World{*transport_, world.clock, std::move(world.revive)}) {}
+              LockConnection::World{world.transport, world.clock, std::move(world.revive)}) {}
+
+Result<std::shared_ptr<LockAgent>> LockAgent::on_sockets(const std::string& address,
+                                                         const std::string& name,
+                                                         std::optional<port::SecretKey> key,
+                                                         std::function<void()> revive) {
+  struct Whole {
+    Whole(std::unique_ptr<port::AuthenticatedSockets> made, const std::string& address,
+          const std::string& name, std::function<void()> revive)
+        : sockets(std::move(made)),
+          agent(address, name,
+                {sockets->transport(), [this] { sockets->wake(); }, clock, std::move(revive)}) {}
+    const port::PosixClock clock;
+    const std::unique_ptr<port::AuthenticatedSockets> sockets;
+    LockAgent agent;
+  };
+  TESSERA_TRY(auto sockets, port::AuthenticatedSockets::create(std::move(key)));
+  const auto whole = std::make_shared<Whole>(std::move(sockets), address, name, std::move(revive));
+  return std::shared_ptr<LockAgent>(whole, &whole->agent);
+}
 
 LockAgent::~LockAgent() {
   stopping_ = true;
@@ -94,7 +114,9 @@ Result<Sequence> LockAgent::wait(Entry& inside, Sequence sequence) {
     const int64_t silent_since_ns = std::max(begin_ns, inside->reached_ns());
     if (clock_.now_ns() - silent_since_ns > kUnreachableNs) {
       inside->release(sequence);
-      return base::fail(Code::kRetry, "the lock server at " + address_ + " cannot be reached");
+      const auto& trouble = inside->trouble();
+      return base::fail(Code::kRetry, "the lock server at " + address_ + " cannot be reached" +
+                                          (trouble ? ": " + trouble->message() : std::string()));
     }
     follow(inside);
   }

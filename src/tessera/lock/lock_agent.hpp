@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/monitor.hpp"
 #include "tessera/port/quiet_thread.hpp"
+#include "tessera/port/secret_key.hpp"
 #include "tessera/port/transport.hpp"
 
 namespace tessera::lock {
@@ -30,7 +32,7 @@ namespace tessera::lock {
 class LockAgent {
  public:
   struct World {
-    std::unique_ptr<port::Transport> transport;
+    port::Transport& transport;
     // Makes a next_event() of the transport that waits, or else the next one, answer early; may be
     // called from any thread.
     std::function<void()> wake;
@@ -39,8 +41,12 @@ class LockAgent {
     std::function<void()> revive = {};
   };
 
-  // `name` is what those who look at the server see. Requires that the clock outlives it.
+  // `name` is what those who look at the server see. Requires that all of the world outlive it.
   LockAgent(const std::string& address, const std::string& name, World world);
+  // On sockets of its own. Addresses of TCP need a key.
+  [[nodiscard]] static base::Result<std::shared_ptr<LockAgent>> on_sockets(
+      const std::string& address, const std::string& name, std::optional<port::SecretKey> key,
+      std::function<void()> revive = {});
   // Requires that no other function is running.
   ~LockAgent();
   LockAgent(const LockAgent&) = delete;
@@ -76,7 +82,6 @@ class LockAgent {
   void tell_kept(Entry& inside);
   void give_back(Sequence sequence);
 
-  const std::unique_ptr<port::Transport> transport_;
   const std::function<void()> wake_;
   const port::Clock& clock_;
   const std::string address_;

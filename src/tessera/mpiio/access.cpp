@@ -6,6 +6,7 @@
 #include "tessera/base/checked.hpp"
 #include "tessera/move/collective.hpp"
 #include "tessera/move/independent.hpp"
+#include "tessera/move/phase_timer.hpp"
 #include "tessera/mpiio/commitment.hpp"
 #include "tessera/mpiio/external32.hpp"
 #include "tessera/mpiio/fault.hpp"
@@ -171,11 +172,15 @@ void note(const Means& means, const Move& moved, bool collective, const Transfer
 }
 
 Transfer execute_atomically(const Move& moved, const Means& means, move::Context& context) {
-  const bool reads = moved.direction == Direction::kRead;
-  auto bytes = pattern::ByteSet::of_ascending(moved.file);
-  auto held = means.locks->acquire(bytes, reads ? lock::Mode::kShared : lock::Mode::kExclusive);
+  auto held = [&] {
+    const move::PhaseTimer timer(context.phases, &move::Phases::lock_ns);
+    return means.locks->lock_access(moved.file, moved.direction);
+  }();
   if (!held) return {0, base::failure_of(held)};
-  return move::execute_independent(moved, context);
+  Transfer done = moved.file.ascending() ? move::execute_independent(moved, context)
+                                         : read_overlapping(moved, *means.file);
+  if (auto still = held->confirm(); !still && done) done.status = std::move(still);
+  return done;
 }
 
 Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before);
@@ -291,7 +296,7 @@ Means means_of(OpenFile& file) {
   Means means;
   means.file = file.file.get();
   means.locks = file.locks.get();
-  means.hints = file.hints;
+  means.hints = file.atomic ? file.atomic_hints : file.hints;
   means.costs = file.costs;
   means.experience = file.experience;
   means.rank = file.group->rank();
@@ -303,11 +308,11 @@ Means means_of(OpenFile& file) {
 }
 
 Transfer execute_alone(const Move& moved, const Means& means) {
-  if (!moved.file.ascending()) return read_overlapping(moved, *means.file);
+  if (!moved.file.ascending() && !means.atomic) return read_overlapping(moved, *means.file);
   const bool noted = Journal::get().on();
   const Stopwatch watch(noted);
   NoLocks none;
-  lock::Locks& locks = means.atomic ? none : *means.locks;
+  lock::Locks& locks = means.atomic ? static_cast<lock::Locks&>(none) : *means.locks;
   move::Context context{*means.file, locks, *means.hints,     means.costs, {noted},
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)

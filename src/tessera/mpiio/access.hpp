@@ -63,7 +63,7 @@ int end_access(OpenFile& file, const void* buffer, int kind, MPI_Status* status)
 // What a move needs besides itself; outlives the call that made it.
 struct Means {
   port::PlainFile* file = nullptr;
-  lock::Locks* locks = nullptr;
+  FileLocks* locks = nullptr;
   std::shared_ptr<const move::Hints> hints;
   move::Costs costs;
   std::shared_ptr<move::Experience> experience;

@@ -43,6 +43,17 @@ int class_of_errno(int errno_value) {
   }
 }
 
+// No class of MPI stands for a lock that was taken away.
+int lock_lost_class() {
+  static const int made = [] {
+    int error_class = MPI_ERR_ACCESS;
+    if (PMPI_Add_error_class(&error_class) != MPI_SUCCESS) return MPI_ERR_ACCESS;
+    PMPI_Add_error_string(error_class, "a lock was taken away while it was in use");
+    return error_class;
+  }();
+  return made;
+}
+
 int class_of_code(base::Code code) {
   switch (code) {
     case base::Code::kInvalid:
@@ -50,7 +61,7 @@ int class_of_code(base::Code code) {
     case base::Code::kNotFound:
       return MPI_ERR_NO_SUCH_FILE;
     case base::Code::kDenied:
-      return MPI_ERR_ACCESS;
+      return lock_lost_class();
     case base::Code::kTooComplex:
       return MPI_ERR_UNSUPPORTED_OPERATION;
     default:

@@ -2,8 +2,9 @@
 //
 // Inside the house an error is a base::Error. At this door it needs an MPI error class, and a
 // sentence that MPI_Error_string can give. Where the class does not follow from the errno it
-// travels inside the error (fault()), so that it survives the agreement of the ranks. Thread
-// safety: everything.
+// travels inside the error (fault()), so that it survives the agreement of the ranks. A permission
+// that was there and has ended, a lock that was taken away, has a class of its own. Thread safety:
+// everything.
 #pragma once
 
 #include <mpi.h>

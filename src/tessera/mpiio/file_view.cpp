@@ -101,7 +101,8 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   base::Result<void> mine;
   if (group->rank() == 0) mine = group->shared_pointer().store(0);
   if (info != MPI_INFO_NULL) TESSERA_TRY_VOID(set_info(info));
-  base::Result<void> verdict = group->exchange().agree(mine);
+  TESSERA_TRY_VOID(group->exchange().agree(mine));
+  base::Result<void> verdict = info != MPI_INFO_NULL ? base::Result<void>() : settle_locks();
   Journal::get().note_stage(path, Stage::kView, watch.ns());
   return verdict;
 }

@@ -198,6 +198,12 @@ void Journal::explain(const std::string& path, const Operation& operation) {
                move::engine_name(operation.choice.engine), operation.choice.reason.c_str());
 }
 
+void Journal::note_locks(const std::string& path, const std::string& how) {
+  if (explains_) {
+    std::fprintf(stderr, "tessera: %s: atomic mode locks %s\n", path.c_str(), how.c_str());
+  }
+}
+
 void Journal::note_ignored_hint(const std::string& path, const std::string& what) {
   std::fprintf(stderr, "tessera: %s: hint ignored: %s\n", path.c_str(), what.c_str());
 }

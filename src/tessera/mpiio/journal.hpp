@@ -43,6 +43,8 @@ class Journal {
   void note_stage(const std::string& path, Stage stage, int64_t ns);
   // `rank` is the one in the file's group: rank 0 explains, once for each file and kind.
   void note_operation(const std::string& path, int rank, const Operation& operation);
+  // How the file is locked in atomic mode.
+  void note_locks(const std::string& path, const std::string& how);
   void note_ignored_hint(const std::string& path, const std::string& what);
 
   // Writes the log of the job. Collective over all ranks of the job; does nothing unless reports().

@@ -202,11 +202,12 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
 void OpenFile::take_hints(move::Hints given) {
   if (given.cb_nodes == 0) given.show("cb_nodes", std::to_string(group->size()));
   hints = std::make_shared<const move::Hints>(std::move(given));
+  atomic_hints = std::make_shared<const move::Hints>(hints->without_gaps());
 }
 
 base::Result<void> OpenFile::prepare(MPI_Comm comm) {
   file->set_ring_use(ring_use(hints->uring));
-  locks = std::make_unique<lock::FcntlLocks>(*file);
+  locks = std::make_unique<FileLocks>(*file);
   handler = default_error_handler();
   TESSERA_TRY(processes, process_group(comm));
   if ((amode & MPI_MODE_APPEND) != 0) {
@@ -229,6 +230,7 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   base::Result<void> mine;
   opened->mark_changes();
   if (opened->hints->durable_close) mine = opened->file->sync();
+  opened->locks.reset();
   opened->file.reset();
   const std::shared_ptr<Group> group = opened->group;
   const bool remove = (opened->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
@@ -329,6 +331,13 @@ void OpenFile::mark_changes() {
 base::Result<void> OpenFile::set_atomicity(bool value) {
   TESSERA_TRY_VOID(agree_on(group->exchange(), {}, value ? 1 : 0, "atomicity"));
   atomic = value;
+  return settle_locks();
+}
+
+base::Result<void> OpenFile::settle_locks() {
+  if (!atomic) return {};
+  TESSERA_TRY_VOID(locks->settle(*hints, view, only_read(), *group));
+  if (group->rank() == 0) Journal::get().note_locks(path, locks->explanation());
   return {};
 }
 
@@ -341,7 +350,7 @@ base::Result<void> OpenFile::set_info(MPI_Info info) {
   take_hints(*std::move(parsed));
   file->set_ring_use(ring_use(hints->uring));
   explain_ignored(path, *hints);
-  return {};
+  return settle_locks();
 }
 
 base::Result<MPI_Info> OpenFile::info() const { return make_info(hints->effective()); }

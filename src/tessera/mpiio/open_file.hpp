@@ -16,10 +16,10 @@
 #include <optional>
 #include <string>
 
-#include "tessera/lock/fcntl_locks.hpp"
 #include "tessera/move/engine.hpp"
 #include "tessera/move/hints.hpp"
 #include "tessera/mpiio/error_handlers.hpp"
+#include "tessera/mpiio/file_locks.hpp"
 #include "tessera/mpiio/group.hpp"
 #include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/mpiio/types.hpp"
@@ -109,8 +109,9 @@ class OpenFile {
   MPI_Group processes = MPI_GROUP_NULL;
   std::shared_ptr<Group> group;
   std::unique_ptr<port::PlainFile> file;
-  std::unique_ptr<lock::Locks> locks;
+  std::unique_ptr<FileLocks> locks;
   std::shared_ptr<const move::Hints> hints;
+  std::shared_ptr<const move::Hints> atomic_hints;  // of writes in atomic mode
   move::Costs costs;
   std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
   FileView view;
@@ -129,6 +130,8 @@ class OpenFile {
   base::Result<void> prepare(MPI_Comm comm);
   void take_hints(move::Hints given);
   void mark_changes();
+  // What atomic mode locks follows from views and hints. Collective.
+  [[nodiscard]] base::Result<void> settle_locks();
   [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
   [[nodiscard]] base::Result<int64_t> end_in_etypes() const;
   [[nodiscard]] base::Result<int64_t> target(MPI_Offset offset, int whence, int64_t current) const;
