@@ -110,11 +110,16 @@ struct Seen {
 
 // A network with a server that listens, a client, and perhaps others.
 class Scene {
+  SimClock clock_;
+  SeededRandom random_{7};
+  const SecretKey key_ = SecretKey::draw(random_);
+  SimNetwork network_;
+
  public:
   explicit Scene(uint64_t seed = 1, Random* servers_random = nullptr)
-      : network_(clock_, seed, AuthenticatedTransport::limits_below({})),
-        servers_random_(servers_random != nullptr ? servers_random : &random_) {
-    server = side("server", key_, {.half_open_max = 8}, *servers_random_);
+      : network_(clock_, seed, AuthenticatedTransport::limits_below({})) {
+    Random& drawn = servers_random != nullptr ? *servers_random : random_;
+    server = side("server", key_, {.half_open_max = 8}, drawn);
     client = side("client", key_);
     EXPECT_TRUE(server->listen(kService));
   }
@@ -125,8 +130,8 @@ class Scene {
   }
   std::unique_ptr<SimEndpoint> stranger() { return network_.endpoint("stranger"); }
   SecretKey other_key() { return SecretKey::draw(random_); }
-  Middle middle() { return Middle(network_); }
   SimClock& clock() { return clock_; }
+  [[nodiscard]] const SecretKey& key() const { return key_; }
   SimNetwork& network() { return network_; }
 
   // Lets everybody act for this long.
@@ -150,11 +155,6 @@ class Scene {
     run();
   }
 
-  SimClock clock_;
-  SeededRandom random_{7};
-  const SecretKey key_ = SecretKey::draw(random_);
-  SimNetwork network_;
-  Random* servers_random_;
   std::unique_ptr<AuthenticatedTransport> server;
   std::unique_ptr<AuthenticatedTransport> client;
   Seen at_server;
@@ -309,7 +309,7 @@ std::vector<Attack> attacks(bool to_server) {
 
 TEST(AuthenticatedTransport, A1ControlAnUnchangedConnectionThroughTheMiddleIsOpen) {
   Scene scene;
-  const Middle middle = scene.middle();
+  Middle middle(scene.network());
   scene.talk(kMiddle, kTexts);
   EXPECT_EQ(scene.at_server.frames(), kTexts);
   EXPECT_EQ(scene.at_client.frames(), kTexts);
@@ -321,7 +321,7 @@ TEST(AuthenticatedTransport, A1ChangedStreamsEndWhereTheyWereChanged) {
   for (const bool to_server : {true, false}) {
     for (const Attack& attack : attacks(to_server)) {
       Scene scene;
-      Middle middle = scene.middle();
+      Middle middle(scene.network());
       middle.tamper(attack.tamper);
       scene.talk(kMiddle, kTexts);
       const Seen& harmed = to_server ? scene.at_server : scene.at_client;
@@ -337,7 +337,7 @@ TEST(AuthenticatedTransport, A1EveryBitOfAFrameCounts) {
   const size_t bits = 8 * (kTexts[2].size() + kSealBytes);
   for (size_t bit = 0; bit < bits; ++bit) {
     Scene scene;
-    Middle middle = scene.middle();
+    Middle middle(scene.network());
     middle.tamper(at(true, 2, [&](Bytes frame) {
       frame[bit / 8] ^= std::byte{1} << (bit % 8);
       return Frames{frame};
@@ -355,7 +355,7 @@ TEST(AuthenticatedTransport, A1EveryByteOfAHandshakeCounts) {
   for (size_t message = 0; message < 3; ++message) {
     for (size_t byte = 0; byte < kSizes[message]; ++byte) {
       Scene scene;
-      Middle middle = scene.middle();
+      Middle middle(scene.network());
       middle.tamper([&](const Middle::Passing& passing) {
         Bytes frame = passing.frame;
         const bool meant = passing.to_server == (message == 1) && passing.number == message / 2;
@@ -376,7 +376,7 @@ TEST(AuthenticatedTransport, A1EveryByteOfAHandshakeCounts) {
 // Says again to the server what a client once said to it; answers how many frames were believed.
 size_t replay(Random& servers_random) {
   Scene scene(1, &servers_random);
-  const Middle middle = scene.middle();
+  Middle middle(scene.network());
   scene.talk(kMiddle, kTexts);
   EXPECT_EQ(scene.at_server.frames(), kTexts);
   scene.at_server = {};
@@ -402,7 +402,7 @@ TEST(AuthenticatedTransport, A1ControlWithoutFreshNumbersItDoes) {
 TEST(AuthenticatedTransport, A1WhatASideSaidItselfProvesNothingToIt) {
   // Its own proof as the server's; the first six bytes are those of a confirmation.
   Scene scene;
-  Middle middle = scene.middle();
+  Middle middle(scene.network());
   middle.tamper([&](const Middle::Passing& passing) -> Frames {
     if (passing.to_server || passing.number != 1) return {passing.frame};
     Bytes reflected(passing.frame.begin(), passing.frame.begin() + 6);
@@ -417,7 +417,7 @@ TEST(AuthenticatedTransport, A1WhatASideSaidItselfProvesNothingToIt) {
 
 TEST(AuthenticatedTransport, A1ASidesOwnFramesAreNotItsPeers) {
   Scene scene;
-  Middle middle = scene.middle();
+  Middle middle(scene.network());
   const ConnectionId id = scene.client->connect(kMiddle).value();
   ASSERT_TRUE(scene.client->send(id, bytes_of("mine")));
   scene.run();
@@ -482,13 +482,13 @@ TEST(AuthenticatedTransport, A3WhatWaitsForAHandshakeIsBounded) {
 
 TEST(AuthenticatedTransport, A4NothingThatPassesHoldsTheKey) {
   Scene scene;
-  const Middle middle = scene.middle();
+  Middle middle(scene.network());
   scene.talk(kMiddle, kTexts);
   Bytes all;
   for (const auto* passed : {&middle.to_server(), &middle.to_client()}) {
     for (const Bytes& frame : *passed) all.insert(all.end(), frame.begin(), frame.end());
   }
-  scene.key_.reveal([&](std::string_view text) {
+  scene.key().reveal([&](std::string_view text) {
     Bytes key(SecretKey::kBytes);
     for (size_t i = 0; i < key.size(); ++i) {
       key[i] = static_cast<std::byte>(std::stoi(std::string(text.substr(2 * i, 2)), nullptr, 16));

@@ -111,7 +111,7 @@ class TransportConformance : public ::testing::TestWithParam<Tested> {
   }
 
   SimClock clock_;
-  const PosixClock posix_clock_;
+  const PosixClock posix_clock_{};
   SeededRandom random_{1};
   const SecretKey key_ = SecretKey::draw(random_);
   std::unique_ptr<SimNetwork> network_;
