@@ -30,7 +30,7 @@ std::string time_text(int64_t ns) {
 double seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 std::string bytes_text(const LockRow& row) {
-  const std::string span = interval_text({row.begin, row.end});
+  std::string span = interval_text({row.begin, row.end});
   if (row.runs == 1) return span;
   return fmt::format("{}, {} in {}", counted(row.runs, "run"), size_text(row.size_bytes), span);
 }
