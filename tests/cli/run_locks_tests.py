@@ -190,7 +190,7 @@ class Looking(Servers):
             silent.listen()
             done = self.tessera("locks")
         self.assertEqual(done.returncode, 5)
-        self.assertIn("does not answer", done.stderr)
+        self.assertIn("no answer", done.stderr)
 
     def test_it_can_be_watched(self):
         self.serve()
@@ -219,6 +219,26 @@ class Looking(Servers):
             shown += os.read(terminal, 4096)
         watcher.send_signal(signal.SIGINT)
         self.assertEqual(watcher.wait(SECONDS_MAX), 0)
+
+
+    def test_over_tcp_a_key_is_needed(self):
+        keys = [pathlib.Path(self.folder.name, name) for name in ("key", "other")]
+        for key in keys:
+            subprocess.run([TESSERAD, "--make-key", key], check=True, timeout=SECONDS_MAX)
+        server = self.spawn(TESSERAD, "--lock", "--fresh", "--listen", self.address, "--listen",
+                            "127.0.0.1:0", "--key-file", keys[0], stderr=subprocess.PIPE)
+        address = re.search(r"tcp:(127\.0\.0\.1:\d+)", server.stderr.readline()).group(1)
+        self.assertSays(self.hold("a", 0, 10), "granted")
+        done = self.tessera("locks", address)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("TESSERA_KEY_FILE", done.stderr)
+        self.environment["TESSERA_KEY_FILE"] = str(keys[1])
+        done = self.tessera("locks", address)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.environment["TESSERA_KEY_FILE"] = str(keys[0])
+        self.assertEqual([row["client"] for row in self.locks(address)], ["a"])
+        self.assertEqual(self.tessera("locks", "break", "1.1", address, "--yes").returncode, 0)
+        self.assertEqual(self.locks(), [])
 
 
 class Breaking(Servers):

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "tessera/cli/lock_transport.hpp"
-#include "tessera/lock/lock_addresses.hpp"
+#include "tessera/cli/lock_sockets.hpp"
+#include "tessera/lock/placement.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/runtime_folder.hpp"
 
@@ -41,8 +41,8 @@ Result<std::vector<std::string>> sockets_of_user() {
 // The reason why there was no connection, as one that a caller can react to.
 base::Failure unreachable(const std::string& address, const base::Error& reason) {
   const bool nobody = reason.errno_value == ENOENT || reason.errno_value == ECONNREFUSED;
-  return {{nobody ? Code::kNotFound : reason.code, reason.errno_value,
-           "there is no lock server at " + address}};
+  if (!nobody) return base::fail(reason.code, address + ": " + reason.message());
+  return {{Code::kNotFound, reason.errno_value, "there is no lock server at " + address}};
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ Result<LockServerAddresses> lock_server_addresses(const std::string& named) {
   const char* variable = std::getenv("TESSERA_LOCKS");
   const std::string text = named.empty() && variable != nullptr ? variable : named;
   if (!text.empty()) {
-    TESSERA_TRY(std::vector<std::string> all, lock::parse_lock_addresses(text));
+    TESSERA_TRY(std::vector<std::string> all, lock::parse_server_list(text));
     return LockServerAddresses{std::move(all), false};
   }
   TESSERA_TRY(std::vector<std::string> all, sockets_of_user());
@@ -64,9 +64,9 @@ Result<LockServerAddresses> lock_server_addresses(const std::string& named) {
 }
 
 Result<LockAdministrator> LockAdministrator::connect(const std::string& address) {
-  TESSERA_TRY(std::unique_ptr<port::Transport> transport, make_lock_transport(address));
-  TESSERA_TRY(const port::ConnectionId connection, transport->connect(address));
-  LockAdministrator made(address, std::move(transport), connection);
+  TESSERA_TRY(std::unique_ptr<port::AuthenticatedSockets> sockets, make_lock_sockets(address));
+  TESSERA_TRY(const port::ConnectionId connection, sockets->transport().connect(address));
+  LockAdministrator made(address, std::move(sockets), connection);
   const auto connected = made.wait(port::Event::Kind::kConnected);
   if (!connected) return unreachable(address, connected.error());
   return made;
@@ -76,22 +76,23 @@ Result<port::Event> LockAdministrator::wait(port::Event::Kind kind) {
   const port::PosixClock clock;
   const int64_t end_ns = clock.now_ns() + kPatienceNs;
   for (int64_t now_ns = clock.now_ns(); now_ns < end_ns; now_ns = clock.now_ns()) {
-    auto event = transport_->next_event(end_ns - now_ns);
+    auto event = sockets_->transport().next_event(end_ns - now_ns);
     if (!event) continue;
     if (event->kind == kind) return *std::move(event);
-    if (event->kind == port::Event::Kind::kClosed) {
-      event->reason.context = "the lock server at " + address_ + " has gone away";
-      return base::Failure{event->reason};
-    }
+    if (event->kind == port::Event::Kind::kClosed) return base::Failure{event->reason};
   }
-  return base::fail(Code::kRetry, "the lock server at " + address_ + " does not answer");
+  return base::fail(Code::kRetry, "no answer for some seconds");
 }
 
 template <typename Answer>
 Result<Answer> LockAdministrator::ask(const lock::AdminMessage& message) {
-  TESSERA_TRY_VOID(transport_->send(connection_, lock::encode(message)));
-  TESSERA_TRY(const port::Event event, wait(port::Event::Kind::kFrame));
-  TESSERA_TRY(lock::AdminMessage answer, lock::decode_admin(event.frame));
+  TESSERA_TRY_VOID(sockets_->transport().send(connection_, lock::encode(message)));
+  const auto event = wait(port::Event::Kind::kFrame);
+  if (!event) {
+    return base::fail(event.error().code,
+                      "the lock server at " + address_ + ": " + event.error().message());
+  }
+  TESSERA_TRY(lock::AdminMessage answer, lock::decode_admin(event->frame));
   if (auto* expected = std::get_if<Answer>(&answer)) return std::move(*expected);
   return base::fail(Code::kIntegrity, "the lock server at " + address_ + " answers something else");
 }

@@ -12,7 +12,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/lock/admin_messages.hpp"
-#include "tessera/port/transport.hpp"
+#include "tessera/port/authenticated_sockets.hpp"
 
 namespace tessera::cli {
 
@@ -49,9 +49,9 @@ class LockAdministrator {
   [[nodiscard]] const std::string& address() const { return address_; }
 
  private:
-  LockAdministrator(std::string address, std::unique_ptr<port::Transport> transport,
+  LockAdministrator(std::string address, std::unique_ptr<port::AuthenticatedSockets> sockets,
                     port::ConnectionId connection)
-      : address_(std::move(address)), transport_(std::move(transport)), connection_(connection) {}
+      : address_(std::move(address)), sockets_(std::move(sockets)), connection_(connection) {}
 
   // The next event of the connection that is of this kind.
   [[nodiscard]] base::Result<port::Event> wait(port::Event::Kind kind);
@@ -59,7 +59,7 @@ class LockAdministrator {
   [[nodiscard]] base::Result<Answer> ask(const lock::AdminMessage& message);
 
   std::string address_;
-  std::unique_ptr<port::Transport> transport_;
+  std::unique_ptr<port::AuthenticatedSockets> sockets_;
   port::ConnectionId connection_;
 };
 
