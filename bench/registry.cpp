@@ -3,6 +3,7 @@
 #include "bench/index_bench.hpp"
 #include "bench/join_bench.hpp"
 #include "bench/lock_bench.hpp"
+#include "bench/lock_counts.hpp"
 #include "bench/mpiio_bench.hpp"
 #include "bench/mpiio_resource_bench.hpp"
 #include "bench/overlap_bench.hpp"
@@ -15,6 +16,14 @@ namespace {
 std::vector<CaseMaker> pattern_cases() {
   std::vector<CaseMaker> cases;
   for (const auto& make_group : {wall_cases, overlap_cases, join_cases, index_cases, copy_cases}) {
+    for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
+  }
+  return cases;
+}
+
+std::vector<CaseMaker> all_lock_cases() {
+  std::vector<CaseMaker> cases;
+  for (const auto& make_group : {lock_count_cases, lock_cases}) {
     for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
   }
   return cases;
@@ -37,7 +46,8 @@ const std::vector<Bench>& all_benches() {
        pattern_cases},
       {"mpiio", "MPI-IO of unchanged programs: against OMPIO and ROMIO in Open MPI, ROMIO in MPICH",
        all_mpiio_cases, kMpiioMeanBar},
-      {"locks", "list locks: indexes of the table, the service over a socket", lock_cases},
+      {"locks", "list locks: counts, indexes of the table, the service over a socket",
+       all_lock_cases},
   };
   return benches;
 }
