@@ -71,22 +71,73 @@ bool lies_here(int descriptor) {
   return std::find(std::begin(kLocal), std::end(kLocal), magic) != std::end(kLocal);
 }
 
+// One run of memory does without the list of runs, which the kernel is quicker with.
+ssize_t read_once(int descriptor, int64_t offset, std::span<const iovec> memory) {
+  const iovec& first = memory.front();
+  return memory.size() == 1
+             ? ::pread(descriptor, first.iov_base, first.iov_len, offset)
+             : ::preadv(descriptor, memory.data(), base::exact_cast<int>(memory.size()), offset);
+}
+
+ssize_t write_once(int descriptor, int64_t offset, std::span<const iovec> memory) {
+  const iovec& first = memory.front();
+  return memory.size() == 1
+             ? ::pwrite(descriptor, first.iov_base, first.iov_len, offset)
+             : ::pwritev(descriptor, memory.data(), base::exact_cast<int>(memory.size()), offset);
+}
+
+// A transfer of one run behind an emulated store: as much as one request takes of it.
+template <typename Once>
+ssize_t request_once(const EmulatedStore& store, std::span<const iovec> memory, Once once) {
+  RequestMeter meter(store);
+  size_t bytes = 0;
+  for (const iovec& part : memory) bytes += part.iov_len;
+  auto left = static_cast<size_t>(meter.admit(base::exact_cast<int64_t>(bytes)));
+  size_t whole = 0;
+  while (whole < memory.size() && memory[whole].iov_len <= left) left -= memory[whole++].iov_len;
+  if (whole > 0) return once(memory.first(whole));
+  const iovec cut = {memory.front().iov_base, left};
+  return once(std::span(&cut, 1));
+}
+
+// Moves a list behind an emulated store, request by request; the bytes moved before one that met
+// the end of the file or failed.
+template <typename Segment, typename Once>
+int64_t list_by_requests(const EmulatedStore& store, std::span<const Segment> segments, Once once) {
+  RequestMeter meter(store);
+  int64_t moved = 0;
+  for (const Segment& segment : segments) {
+    for (int64_t at = 0; at < std::ssize(segment.memory);) {
+      const int64_t part = meter.admit(std::ssize(segment.memory) - at);
+      // iovec has one form for both directions; a write only reads through it.
+      const iovec memory = {const_cast<std::byte*>(segment.memory.data() + at),
+                            static_cast<size_t>(part)};
+      const ssize_t done = once(segment.offset + at, std::span(&memory, 1));
+      moved += std::max<ssize_t>(0, done);
+      if (done < part) return moved;
+      at += part;
+    }
+  }
+  return moved;
+}
+
 }  // namespace
 
-PlainFile::PlainFile(std::string path, Descriptor descriptor)
-    : File(std::move(path)), descriptor_(std::move(descriptor)) {}
+PlainFile::PlainFile(std::string path, Descriptor descriptor, EmulatedStore store)
+    : File(std::move(path)), descriptor_(std::move(descriptor)), store_(store) {}
 
 PlainFile::~PlainFile() = default;
 
 base::Result<std::unique_ptr<PlainFile>> PlainFile::open(const std::string& path,
                                                          const OpenMode& mode) {
+  TESSERA_TRY(const EmulatedStore store, EmulatedStore::from_environment());
   const int flags = open_flags(mode);
   Descriptor descriptor(
       uninterrupted([&] { return ::open(path.c_str(), flags, mode.permissions); }));
   if (!descriptor.valid()) {
     return base::fail_errno(errno, (mode.exclusive ? "create " : "open ") + path);
   }
-  return std::unique_ptr<PlainFile>(new PlainFile(path, std::move(descriptor)));
+  return std::unique_ptr<PlainFile>(new PlainFile(path, std::move(descriptor), store));
 }
 
 base::Result<void> PlainFile::truncate(int64_t size) {
@@ -136,6 +187,9 @@ base::Result<void> extend_with_zeros(File& file, int64_t size) {
 
 base::Result<void> PlainFile::lock_range(int64_t begin, int64_t end, RangeLock lock) {
   TESSERA_ASSERT(0 <= begin && begin < end);
+  if (store_.on()) {
+    return base::fail_errno(EOPNOTSUPP, lock_name(lock) + path() + range_text(begin, end));
+  }
   struct flock range {};
   range.l_type = lock_type(lock);
   range.l_whence = SEEK_SET;
@@ -169,6 +223,7 @@ base::Result<PlainFile::Identity> PlainFile::identity() const {
 }
 
 bool PlainFile::is_local() const {
+  if (store_.on()) return false;
   Suits suits = mapping_suits_.load(std::memory_order_relaxed);
   if (suits == Suits::kUnknown) {
     suits = lies_here(descriptor()) ? Suits::kYes : Suits::kNo;
@@ -190,26 +245,28 @@ base::Result<void> PlainFile::mark_changed() {
   return check(::futimens(descriptor(), nullptr), "set the time of the last change of " + path());
 }
 
-// One run of memory does without the list of runs, which the kernel is quicker with.
 File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory) {
-  const iovec& first = memory.front();
-  const ssize_t answer =
-      memory.size() == 1
-          ? ::pread(descriptor(), first.iov_base, first.iov_len, offset)
-          : ::preadv(descriptor(), memory.data(), base::exact_cast<int>(memory.size()), offset);
+  const auto once = [&](std::span<const iovec> part) {
+    return read_once(descriptor(), offset, part);
+  };
+  const ssize_t answer = store_.on() ? request_once(store_, memory, once) : once(memory);
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
 
 File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memory) {
-  const iovec& first = memory.front();
-  const ssize_t answer =
-      memory.size() == 1
-          ? ::pwrite(descriptor(), first.iov_base, first.iov_len, offset)
-          : ::pwritev(descriptor(), memory.data(), base::exact_cast<int>(memory.size()), offset);
+  const auto once = [&](std::span<const iovec> part) {
+    return write_once(descriptor(), offset, part);
+  };
+  const ssize_t answer = store_.on() ? request_once(store_, memory, once) : once(memory);
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
 
 int64_t PlainFile::read_bulk(std::span<const ReadSegment> segments) {
+  if (store_.on()) {
+    return list_by_requests(store_, segments, [&](int64_t offset, std::span<const iovec> memory) {
+      return read_once(descriptor(), offset, memory);
+    });
+  }
   const RingUse use = ring_use_;
   if (use == RingUse::kAutomatic && ring_suits_ == Suits::kUnknown) {
     ring_suits_ = ring_suits_reads(descriptor()) ? Suits::kYes : Suits::kNo;
@@ -219,6 +276,11 @@ int64_t PlainFile::read_bulk(std::span<const ReadSegment> segments) {
 }
 
 int64_t PlainFile::write_bulk(std::span<const WriteSegment> segments) {
+  if (store_.on()) {
+    return list_by_requests(store_, segments, [&](int64_t offset, std::span<const iovec> memory) {
+      return write_once(descriptor(), offset, memory);
+    });
+  }
   return write_by_ring(descriptor(), segments, ring_use_);
 }
 

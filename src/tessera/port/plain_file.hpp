@@ -3,6 +3,8 @@
 // What Disk leaves out because no other store has it: permissions, creation modes, reservation of
 // space, range locks that other programs see, and lists of many small transfers in few system calls
 // (io_uring where it is quicker and the kernel has it, else preadv and pwritev; uring_list.hpp).
+// Behind an emulated store (emulated_store.hpp) transfers wait for its requests, and the file is
+// treated as that of another machine, whose file system has no range locks.
 // Thread safety: as File; range locks belong to the open file, not to the thread.
 #pragma once
 
@@ -15,6 +17,7 @@
 
 #include "tessera/port/descriptor.hpp"
 #include "tessera/port/disk.hpp"
+#include "tessera/port/emulated_store.hpp"
 #include "tessera/port/uring_list.hpp"
 
 namespace tessera::port {
@@ -32,6 +35,7 @@ enum class RangeLock { kShared, kExclusive, kUnlock };
 class PlainFile final : public File {
  public:
   // Requires that the mode reads or writes. The descriptor is not inherited by other programs.
+  // Fails with kInvalid where TESSERA_EMULATED_STORE makes no sense.
   [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open(const std::string& path,
                                                                      const OpenMode& mode);
   ~PlainFile() override;
@@ -90,9 +94,10 @@ class PlainFile final : public File {
  private:
   enum class Suits { kUnknown, kYes, kNo };
 
-  PlainFile(std::string path, Descriptor descriptor);
+  PlainFile(std::string path, Descriptor descriptor, EmulatedStore store);
 
   const Descriptor descriptor_;
+  const EmulatedStore store_;
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
   mutable std::atomic<Suits> mapping_suits_ = Suits::kUnknown;
