@@ -32,10 +32,13 @@ TEST(RunCommand, SaysEverything) {
   operation.access = Access::kIndependent;
   operation.flow = Flow::kRead;
   operation.timed = Timed::kWhole;
-  EXPECT_EQ(run_command(operation, 7, true), "run independent read whole 7 1 -");
+  EXPECT_EQ(run_command(operation, 7, true), "run independent read whole 7 v -");
   operation = {};
   operation.hints = "a=b,c=d";
-  EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 0 a=b,c=d");
+  EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 - a=b,c=d");
+  operation.atomic = true;
+  operation.slow = true;
+  EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 as a=b,c=d");
 }
 
 TEST(MpiJob, UnknownMpiIsNotFound) {
@@ -93,14 +96,14 @@ TEST_P(MpiJobTest, GoesOnAfterAWrongCommandAndEndsWithItsFiles) {
   }
   ASSERT_TRUE(started) << started.error().message();
   MpiJob& job = **started;
-  EXPECT_FALSE(job.ask("run collective write transfer 1 0 -", 20)) << "nothing is prepared";
+  EXPECT_FALSE(job.ask("run collective write transfer 1 - -", 20)) << "nothing is prepared";
   EXPECT_FALSE(job.ask("nonsense", 20));
   EXPECT_FALSE(job.prepare({"nosuch", {1, 1, 1}}));
   EXPECT_FALSE(job.prepare({"tile", {0, 0, 0}})) << "two ranks are no square";
   const auto bytes = job.prepare({"contiguous", {1000, 0, 0}});
   ASSERT_TRUE(bytes) << bytes.error().message();
   EXPECT_EQ(*bytes, 2000);
-  EXPECT_TRUE(job.ask("run collective write transfer 3 1 -", 20));
+  EXPECT_TRUE(job.ask("run collective write transfer 3 va -", 20));
   const auto memory = job.ask("memory write", 20);
   ASSERT_TRUE(memory) << memory.error().message();
   EXPECT_EQ(memory->size(), 3U);
@@ -128,6 +131,57 @@ INSTANTIATE_TEST_SUITE_P(
                     Library{"OursInOpenMpi", {"openmpi", "Tessera", 2, {}, true}},
                     Library{"OursInMpich", {"mpich", "Tessera", 2, {}, true}}),
     [](const auto& library) { return library.param.title; });
+
+// Jobs of ours in Open MPI.
+class OwnJobTest : public testing::Test {
+ protected:
+  // Null where there is nothing to run; the test is skipped.
+  MpiJob* start(int ranks, const std::vector<std::string>& arguments = {}) {
+    const auto started = pool_.job({"openmpi", "Tessera", ranks, arguments, true}, false);
+    if (started) return *started;
+    EXPECT_EQ(started.error().code, base::Code::kNotFound) << started.error().message();
+    return nullptr;
+  }
+
+  MpiPool pool_;
+};
+
+TEST_F(OwnJobTest, SixScreensReadAFilmInAtomicMode) {
+  if (start(6) == nullptr) GTEST_SKIP() << "Open MPI or our library is missing";
+  Operation operation = {{"reader", {3, 0, 0}}, Access::kIndependent, Flow::kRead};
+  operation.atomic = true;
+  for (const bool slow : {false, true}) {
+    operation.slow = slow;
+    const JobKind kind = {"openmpi", "Tessera", 6, {}, true};
+    const auto verified = pool_.verify(kind, false, operation);
+    ASSERT_TRUE(verified) << verified.error().message();
+    const auto ns = pool_.measure(kind, false, operation, 5);
+    ASSERT_TRUE(ns) << ns.error().message();
+    EXPECT_GT(*ns, 0) << "more frames than there are: it begins again";
+  }
+}
+
+// Of 1,000 overlapping writes no two are mixed in atomic mode.
+TEST_F(OwnJobTest, AtomicWritesAreNotMixed) {
+  for (const int ranks : {4, 8}) {
+    MpiJob* job = start(ranks);
+    if (job == nullptr) GTEST_SKIP() << "Open MPI or our library is missing";
+    const auto found = job->ask("atomicity 1000 a -", 60);
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(found->at(0), 0) << "violations";
+    EXPECT_EQ(found->at(1), 1000 / ranks * ranks * (ranks - 1) / 2) << "all pairs meet";
+  }
+}
+
+// The control: on a store where writes take time they are mixed without atomic mode, and the check
+// sees it.
+TEST_F(OwnJobTest, OtherWritesAreMixedAndThatIsFound) {
+  MpiJob* job = start(4, {"-x", "TESSERA_EMULATED_STORE=1ms"});
+  if (job == nullptr) GTEST_SKIP() << "Open MPI or our library is missing";
+  const auto found = job->ask("atomicity 40 - tessera_engine=list", 60);
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_GT(found->at(0), 0);
+}
 
 // Stock is never measured under our name.
 TEST(MpiJob, StockDoesNotPassForOurs) {

@@ -66,6 +66,46 @@ static const char* tile_make(struct Layout* layout) {
   return NULL;
 }
 
+/* --- reader: 3 x 2 screens of a display wall that share their edges; args: frames of the file ----
+ */
+
+enum {
+  kScreenColumns = 3,
+  kScreenRows = 2,
+  kScreenWidth = 1024,
+  kScreenHeight = 768,
+  kScreenPixelBytes = 3,
+  kScreenStepX = kScreenWidth - 270,
+  kScreenStepY = kScreenHeight - 128,
+  kFrameWidth = (kScreenColumns - 1) * kScreenStepX + kScreenWidth,
+  kFrameHeight = (kScreenRows - 1) * kScreenStepY + kScreenHeight,
+};
+
+static void reader_visit(const struct Layout* layout, int rank, RunVisitor* visit, void* context) {
+  (void)layout;
+  const int64_t x = rank % kScreenColumns * kScreenStepX;
+  const int64_t y = rank / kScreenColumns * kScreenStepY;
+  for (int64_t row = y; row < y + kScreenHeight; ++row) {
+    visit(context, (row * kFrameWidth + x) * kScreenPixelBytes,
+          (int64_t)kScreenWidth * kScreenPixelBytes);
+  }
+}
+
+static const char* reader_make(struct Layout* layout) {
+  if (layout->ranks != kScreenColumns * kScreenRows) return "the wall has six screens";
+  if (layout->args[0] < 1 || layout->args[0] > 1000) return "number of frames out of range";
+  layout->frames = layout->args[0];
+  layout->file_bytes = layout->frames * kFrameWidth * kFrameHeight * kScreenPixelBytes;
+  layout->element = MPI_BYTE;
+  layout->visit = reader_visit;
+  const int sizes[2] = {kFrameHeight, kFrameWidth * kScreenPixelBytes};
+  const int parts[2] = {kScreenHeight, kScreenWidth * kScreenPixelBytes};
+  const int starts[2] = {layout->rank / kScreenColumns * kScreenStepY,
+                         layout->rank % kScreenColumns * kScreenStepX * kScreenPixelBytes};
+  MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_BYTE, &layout->filetype);
+  return NULL;
+}
+
 /* --- block3d: a cube of ints, one block a process (coll_perf); args: side ----------------------
  */
 
@@ -296,13 +336,9 @@ static const struct {
   const char* name;
   const char* (*make)(struct Layout*);
 } kWorkloads[] = {
-    {"tile", tile_make},
-    {"block3d", block3d_make},
-    {"flash", flash_make},
-    {"column", column_make},
-    {"matrix", matrix_make},
-    {"irregular", irregular_make},
-    {"contiguous", contiguous_make},
+    {"tile", tile_make},           {"reader", reader_make},         {"block3d", block3d_make},
+    {"flash", flash_make},         {"column", column_make},         {"matrix", matrix_make},
+    {"irregular", irregular_make}, {"contiguous", contiguous_make},
 };
 
 const char* layout_make(struct Layout* layout, const char* workload, const int64_t args[3]) {
@@ -311,6 +347,7 @@ const char* layout_make(struct Layout* layout, const char* workload, const int64
   MPI_Comm_size(MPI_COMM_WORLD, &layout->ranks);
   memcpy(layout->args, args, sizeof layout->args);
   layout->memory_type = MPI_DATATYPE_NULL;
+  layout->frames = 1;
   for (size_t i = 0; i < sizeof kWorkloads / sizeof kWorkloads[0]; ++i) {
     if (strcmp(workload, kWorkloads[i].name) != 0) continue;
     const char* error = kWorkloads[i].make(layout);

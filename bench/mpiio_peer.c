@@ -7,9 +7,12 @@
  *
  *   prepare WORKLOAD A B C                              -> ok BYTES-OF-ALL-RANKS
  *       makes datatypes, buffers and the warm scratch files of a workload (mpiio_layout.c)
- *   run MODE DIRECTION TIMED REPETITIONS VERIFY HINTS   -> ok NANOSECONDS
+ *   run MODE DIRECTION TIMED REPETITIONS FLAGS HINTS    -> ok NANOSECONDS
  *       MODE independent, collective or posix; DIRECTION read or write; TIMED transfer or whole;
- *       VERIFY 1 checks one more repetition before; HINTS key=value,key=value or -
+ *       FLAGS letters or -: v checks one more repetition before, a sets atomic mode, s is for slow
+ *       operations (struct Request); HINTS key=value,key=value or -
+ *   atomicity OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS
+ *       overlapping strided writes by all ranks (mpiio_atomicity.c); without a in FLAGS not atomic
  *   memory DIRECTION                                    -> ok GROWTH CB_BUFFER_SIZE CB_NODES
  *   overlap BYTES CORES                                 -> ok IO-NS COMPUTE-NS BOTH-NS
  *
@@ -87,12 +90,18 @@ static const char* answer_prepare(struct Session* session, const char* line, cha
   return NULL;
 }
 
+static void parse_flags(const char* letters, struct Request* request) {
+  request->verify = strchr(letters, 'v') != NULL;
+  request->atomic = strchr(letters, 'a') != NULL;
+  request->slow = strchr(letters, 's') != NULL;
+}
+
 static const char* answer_run(struct Session* session, const char* line, char* out, size_t size) {
-  char mode[16], direction[8], timed[16], hints[512];
+  char mode[16], direction[8], timed[16], flags[8], hints[512];
   struct Request request;
   memset(&request, 0, sizeof request);
-  if (sscanf(line, "run %15s %7s %15s %ld %d %511s", mode, direction, timed, &request.repetitions,
-             &request.verify, hints) != 6)
+  if (sscanf(line, "run %15s %7s %15s %ld %7s %511s", mode, direction, timed, &request.repetitions,
+             flags, hints) != 6)
     return "not understood";
   const int words[3] = {named(mode, kModes, 3), named(direction, kDirections, 2),
                         named(timed, kTimes, 2)};
@@ -101,6 +110,7 @@ static const char* answer_run(struct Session* session, const char* line, char* o
   request.mode = (enum Mode)words[0];
   request.direction = (enum Direction)words[1];
   request.timed = (enum Timed)words[2];
+  parse_flags(flags, &request);
   parse_hints(hints, &request.hints);
   double ns = 0;
   const char* error = session_run(session, &request, &ns);
@@ -139,12 +149,30 @@ static const char* answer_overlap(struct Session* session, const char* line, cha
   return error;
 }
 
+static const char* answer_atomicity(struct Session* session, const char* line, char* out,
+                                    size_t size) {
+  int64_t operations;
+  char flags[8], hints[512];
+  struct Request request;
+  memset(&request, 0, sizeof request);
+  if (sscanf(line, "atomicity %" SCNd64 " %7s %511s", &operations, flags, hints) != 3)
+    return "not understood";
+  parse_flags(flags, &request);
+  parse_hints(hints, &request.hints);
+  struct AtomicityFound found = {0, 0};
+  const char* error = check_atomicity(session, &request, operations, &found);
+  if (request.hints != MPI_INFO_NULL) MPI_Info_free(&request.hints);
+  snprintf(out, size, "ok %" PRId64 " %" PRId64, found.violations, found.overlaps);
+  return error;
+}
+
 static void answer(struct Session* session, const char* line, char* out, size_t size) {
   const char* error = "not understood";
   if (strncmp(line, "prepare ", 8) == 0) error = answer_prepare(session, line, out, size);
   if (strncmp(line, "run ", 4) == 0) error = answer_run(session, line, out, size);
   if (strncmp(line, "memory ", 7) == 0) error = answer_memory(session, line, out, size);
   if (strncmp(line, "overlap ", 8) == 0) error = answer_overlap(session, line, out, size);
+  if (strncmp(line, "atomicity ", 10) == 0) error = answer_atomicity(session, line, out, size);
   if (error != NULL) snprintf(out, size, "error %s", error);
 }
 

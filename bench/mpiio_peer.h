@@ -4,7 +4,8 @@
  * preloaded for ours: the very same program. Between commands every rank blocks in read() on a FIFO
  * of its own, because waiting inside MPI would take a core from whoever is being measured. Rank 0
  * answers through another FIFO. mpiio_peer.c has the commands, mpiio_layout.c the workloads,
- * mpiio_transfer.c the timed operations, mpiio_resources.c memory and overlap.
+ * mpiio_transfer.c the timed operations, mpiio_resources.c memory and overlap, mpiio_atomicity.c
+ * what atomic mode leaves.
  * Thread safety: one thread. */
 #ifndef TESSERA_BENCH_MPIIO_PEER_H
 #define TESSERA_BENCH_MPIIO_PEER_H
@@ -24,10 +25,11 @@ struct Layout {
   int64_t file_bytes; /* of the file */
   MPI_Offset displacement;
   MPI_Datatype element, filetype;
+  int64_t frames;             /* whole accesses that follow each other in the file */
   MPI_Datatype memory_type;   /* MPI_DATATYPE_NULL: memory is contiguous elements */
   int64_t memory_bytes;       /* of the buffer */
   int64_t memory_begin_bytes; /* where in the buffer the access begins */
-  /* Visits the runs of one rank's access, in the order of its data. */
+  /* Visits the runs of one rank's access to the first frame, in the order of its data. */
   void (*visit)(const struct Layout*, int rank, RunVisitor*, void* context);
   /* Where byte `position` of the data lies in the buffer; NULL: at `position`. */
   int64_t (*memory_at)(const struct Layout*, int64_t position);
@@ -48,6 +50,8 @@ struct Request {
   enum Timed timed;
   long repetitions;
   int verify; /* of the first repetition */
+  int atomic; /* in atomic mode */
+  int slow;   /* nothing is repeated uncounted, and who is done sleeps until all are */
   MPI_Info hints;
 };
 
@@ -57,6 +61,7 @@ struct Session {
   int prepared;
   int ceiling_prepared; /* its file is made when first needed */
   struct Layout layout;
+  int64_t frame; /* the next one; each repetition moves another */
   unsigned char* buffer;
 };
 
@@ -89,5 +94,13 @@ struct OverlapTimes {
  * together, on the first `cores` processors this process may use. */
 const char* measure_overlap(struct Session* session, int64_t size_bytes, int cores,
                             struct OverlapTimes* times);
+
+struct AtomicityFound {
+  int64_t overlaps;   /* pairs of writers that had bytes in common, over all rounds */
+  int64_t violations; /* those with bytes of both, and rounds that fit no order of their writers */
+};
+/* Overlapping strided writes of all ranks at once, `operations` in all; needs no workload. */
+const char* check_atomicity(struct Session* session, const struct Request* request,
+                            int64_t operations, struct AtomicityFound* found);
 
 #endif

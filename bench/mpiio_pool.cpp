@@ -6,7 +6,7 @@ namespace tessera::bench {
 
 namespace {
 
-constexpr double kAnswerSeconds = 60;
+constexpr double kAnswerSeconds = 120;
 
 const char* name_of(Access access) {
   switch (access) {
@@ -20,13 +20,22 @@ const char* name_of(Access access) {
   return "";
 }
 
+// The letters of the peer's command.
+std::string flags_of(const Operation& operation, bool verify) {
+  std::string flags;
+  if (verify) flags += 'v';
+  if (operation.atomic) flags += 'a';
+  if (operation.slow) flags += 's';
+  return flags.empty() ? "-" : flags;
+}
+
 }  // namespace
 
 std::string run_command(const Operation& operation, int64_t repetitions, bool verify) {
   return fmt::format("run {} {} {} {} {} {}", name_of(operation.access),
                      operation.flow == Flow::kRead ? "read" : "write",
                      operation.timed == Timed::kWhole ? "whole" : "transfer", repetitions,
-                     verify ? 1 : 0, operation.hints);
+                     flags_of(operation, verify), operation.hints);
 }
 
 MpiPool::~MpiPool() = default;

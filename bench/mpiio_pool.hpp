@@ -30,6 +30,10 @@ struct Operation {
   Flow flow = Flow::kWrite;
   Timed timed = Timed::kTransfer;
   std::string hints = "-";  // key=value,key=value
+  bool atomic = false;      // in atomic mode
+  // For an operation of many milliseconds whose rivals are modes of the same job: none is uncounted
+  // before it, and processes that are done sleep until all are.
+  bool slow = false;
 };
 
 // The peer's command for it.
