@@ -28,6 +28,8 @@ struct Contestant {
   std::string name;
   std::function<base::Result<double>(int64_t repetitions)> run;
   std::function<base::Result<double>(int64_t repetitions)> twin = nullptr;
+  // Of a peer that is known to take seconds: so many rounds at most, and no pilot. 0: as others.
+  int64_t rounds_max = 0;
 };
 
 // The time of day, for work that waits: for devices, for other processes, for threads.

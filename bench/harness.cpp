@@ -45,6 +45,11 @@ base::Result<double> run_once(const Case& measured, const Slot& slot) {
   return number_of(measured, raw, slot.repetitions);
 }
 
+// (H8)
+bool is_slow(const Slot& slot) {
+  return slot.role == Role::kPeer && slot.contestant->rounds_max > 0;
+}
+
 // (H1) Finds the repetitions of a round by growing them until a round is long enough; the runs on
 // the way are the warm-up.
 base::Result<void> pilot(const Case& measured, const Effort& effort, Slot& slot) {
@@ -66,14 +71,17 @@ base::Result<std::vector<Slot>> pilots(const Case& measured, const Effort& effor
   slots.push_back(Slot{Role::kOurs, &measured.ours});
   for (const Contestant& peer : measured.peers) slots.push_back(Slot{Role::kPeer, &peer});
   if (measured.ceiling) slots.push_back(Slot{Role::kCeiling, &*measured.ceiling});
-  for (Slot& slot : slots) TESSERA_TRY_VOID(pilot(measured, effort, slot));
+  for (Slot& slot : slots) {
+    if (!is_slow(slot)) TESSERA_TRY_VOID(pilot(measured, effort, slot));
+  }
   return slots;
 }
 
-// Whether the pilot of a peer comes within `factor` of every other peer's.
+// Whether the pilot of a peer comes within `factor` of every other peer's; a slow one has none.
 bool within(const Case& measured, double factor, const Slot& slot, const std::vector<Slot>& slots) {
+  if (is_slow(slot)) return std::isinf(factor);
   return std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
-    return other.role == Role::kPeer &&
+    return other.role == Role::kPeer && !is_slow(other) &&
            better_ratio(measured.kind, other.pilot, slot.pilot) > factor;
   });
 }
@@ -89,12 +97,17 @@ void add_twins(const Case& measured, double contender, std::vector<Slot>& slots)
   slots.insert(slots.end(), twins.begin(), twins.end());
 }
 
-// (H7)
-void limit_far_peers(const Case& measured, double far, std::vector<Slot>& slots) {
+// (H7), (H8)
+void limit_far_peers(const Case& measured, const Effort& effort, double far,
+                     std::vector<Slot>& slots) {
   for (Slot& slot : slots) {
     if (slot.role != Role::kPeer) continue;
-    slot.rounds =
-        within(measured, far, slot, slots) ? std::numeric_limits<int64_t>::max() : kFarRounds;
+    if (is_slow(slot)) {
+      slot.rounds = effort.rounds > kRoundsMin ? slot.contestant->rounds_max : 1;
+    } else {
+      slot.rounds =
+          within(measured, far, slot, slots) ? std::numeric_limits<int64_t>::max() : kFarRounds;
+    }
   }
 }
 
@@ -214,11 +227,11 @@ Effort quick_effort() {
 base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
   TESSERA_TRY(auto slots, pilots(measured, effort));
   add_twins(measured, kContender, slots);
-  limit_far_peers(measured, kFar, slots);
+  limit_far_peers(measured, effort, kFar, slots);
   TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
   const Slot* best = best_peer(measured, slots);
   if (best != nullptr && twin_of(*best, slots) == nullptr) {
-    limit_far_peers(measured, HUGE_VAL, slots);
+    limit_far_peers(measured, effort, HUGE_VAL, slots);
     add_twins(measured, HUGE_VAL, slots);
     TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
     best = best_peer(measured, slots);

@@ -15,6 +15,9 @@
 //   (H6) Rounds end at `rounds`, or at `seconds` of the case's rounds, but not before kRoundsMin.
 //   (H7) A peer whose pilot is worse than kFar times the best runs in the first kFarRounds only: it
 //        cannot win, and would take the time of those who can.
+//   (H8) A peer with rounds_max runs in so many rounds, in one with kRoundsMin of them, one
+//   repetition
+//        each, without a pilot; it gets a twin only if it is the best.
 // A contestant that fails ends the case with its error. Thread safety: one thread runs cases.
 #pragma once
 

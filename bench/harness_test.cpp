@@ -283,6 +283,36 @@ TEST(Harness, EveryBarHasItsVerdict) {
   EXPECT_EQ(outcome->met, false);
 }
 
+// (H8)
+TEST(Harness, SlowPeersRunAsOftenAsTheySay) {
+  const auto runs_in = [](int64_t rounds) {
+    const auto log = std::make_shared<std::vector<std::string>>();
+    Case measured = pretended_case(Kind::kTime);
+    measured.peers[0] = pretend("slow", {.cost = 1e10, .log = log});
+    measured.peers[0].rounds_max = 2;
+    Effort effort = quick_effort();
+    effort.rounds = rounds;
+    effort.seconds = 60;
+    const auto outcome = run_case(measured, effort);
+    EXPECT_TRUE(outcome);
+    EXPECT_EQ(outcome->peers.at("slow"), 1e10);
+    EXPECT_EQ(outcome->best_peer, "fast");
+    return log->size();
+  };
+  EXPECT_EQ(runs_in(20), 2U);
+  EXPECT_EQ(runs_in(kRoundsMin), 1U);
+}
+
+TEST(Harness, ASlowPeerAloneHasItsNoiseToo) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.peers = {pretend("slow", {.cost = 1e10})};
+  measured.peers[0].rounds_max = 2;
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->best_peer, "slow");
+  EXPECT_TRUE(outcome->noise.has_value());
+}
+
 // (H7)
 TEST(Harness, FarPeersRunInFewRounds) {
   const auto runs_in = [](double cost, int64_t rounds) {

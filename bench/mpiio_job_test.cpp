@@ -59,9 +59,9 @@ class MpiJobTest : public testing::TestWithParam<Library> {
  protected:
   // Small versions of every workload that two ranks can run.
   static std::vector<Workload> small_workloads() {
-    return {{"block3d", {10, 0, 0}},     {"flash", {2, 0, 0}},   {"column", {8, 500, 0}},
-            {"column", {256, 20, 0}},    {"matrix", {50, 3, 0}}, {"irregular", {300, 1, 40}},
-            {"contiguous", {4096, 0, 0}}};
+    return {{"block3d", {10, 0, 0}},     {"flash", {2, 0, 0}},        {"flash", {2, 1, 0}},
+            {"column", {8, 500, 0}},     {"column", {256, 20, 0}},    {"matrix", {50, 3, 0}},
+            {"irregular", {300, 1, 40}}, {"contiguous", {4096, 0, 0}}};
   }
 
   MpiPool pool_;

@@ -142,10 +142,10 @@ static const char* block3d_make(struct Layout* layout) {
   return NULL;
 }
 
-/* --- flash: a FLASH checkpoint; args: blocks a process ----------------------------------------- *
+/* --- flash: a FLASH checkpoint; args: blocks a process, whether memory is packed --------------- *
  * In memory a block is 16^3 cells with the guard cells, and the 24 variables of a cell lie side by
  * side. In the file the variables follow each other, each as block after block, where block i of
- * all processes comes before block i + 1 of any. */
+ * all processes comes before block i + 1 of any. Packed memory has the order of the file. */
 
 enum {
   kFlashWide = kFlashSide + 2 * kFlashGuard,
@@ -180,14 +180,9 @@ static void repeat_type(MPI_Datatype* type, int count, int64_t stride_bytes) {
   *type = repeated;
 }
 
-static const char* flash_make(struct Layout* layout) {
-  const int blocks = (int)layout->args[0];
-  if (blocks < 1 || blocks > 1000) return "number of blocks out of range";
+static void flash_make_memory(struct Layout* layout, int blocks) {
   const int64_t line_bytes = (int64_t)kFlashWide * kFlashCellBytes;
   layout->memory_bytes = (int64_t)blocks * kFlashWideCells * kFlashCellBytes;
-  layout->file_bytes = (int64_t)kFlashVariables * blocks * layout->ranks * kFlashBlockCells * 8;
-  layout->element = MPI_DOUBLE;
-  layout->visit = flash_visit;
   layout->memory_at = flash_memory_at;
   layout->memory_begin_bytes = flash_memory_at(layout, 0);
   MPI_Datatype type = MPI_DOUBLE;
@@ -197,6 +192,15 @@ static const char* flash_make(struct Layout* layout) {
   repeat_type(&type, blocks, (int64_t)kFlashWideCells * kFlashCellBytes);
   repeat_type(&type, kFlashVariables, 8);
   layout->memory_type = type;
+}
+
+static const char* flash_make(struct Layout* layout) {
+  const int blocks = (int)layout->args[0];
+  if (blocks < 1 || blocks > 1000) return "number of blocks out of range";
+  layout->file_bytes = (int64_t)kFlashVariables * blocks * layout->ranks * kFlashBlockCells * 8;
+  layout->element = MPI_DOUBLE;
+  layout->visit = flash_visit;
+  if (layout->args[1] == 0) flash_make_memory(layout, blocks);
   layout->displacement = (MPI_Offset)layout->rank * kFlashBlockCells * 8;
   MPI_Type_vector(kFlashVariables * blocks, kFlashBlockCells, kFlashBlockCells * layout->ranks,
                   MPI_DOUBLE, &layout->filetype);

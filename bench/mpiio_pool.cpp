@@ -42,7 +42,7 @@ MpiPool::~MpiPool() = default;
 
 base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
   if (!scratch_) {
-    TESSERA_TRY(ScratchFolder made, ScratchFolder::make());
+    TESSERA_TRY(ScratchFolder made, ScratchFolder::make(place_));
     scratch_.emplace(std::move(made));
   }
   std::erase_if(running_, [&](const Running& running) {

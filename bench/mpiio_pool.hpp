@@ -41,7 +41,8 @@ struct Operation {
 
 class MpiPool {
  public:
-  MpiPool() = default;
+  // Where the files lie.
+  explicit MpiPool(ScratchFolder::Place place = ScratchFolder::Place::kDisk) : place_(place) {}
   ~MpiPool();
   MpiPool(const MpiPool&) = delete;
   MpiPool& operator=(const MpiPool&) = delete;
@@ -68,6 +69,7 @@ class MpiPool {
   base::Result<double> measure_once(const JobKind& kind, bool twin, const Operation& operation,
                                     const std::string& command);
 
+  const ScratchFolder::Place place_;
   std::optional<ScratchFolder> scratch_;  // outlives the jobs in it
   std::vector<Running> running_;
 };

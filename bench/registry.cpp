@@ -1,9 +1,11 @@
+#include "bench/atomic_bench.hpp"
 #include "bench/bench.hpp"
 #include "bench/copy_bench.hpp"
 #include "bench/index_bench.hpp"
 #include "bench/join_bench.hpp"
 #include "bench/lock_bench.hpp"
 #include "bench/lock_counts.hpp"
+#include "bench/lock_mode_bench.hpp"
 #include "bench/mpiio_bench.hpp"
 #include "bench/mpiio_resource_bench.hpp"
 #include "bench/overlap_bench.hpp"
@@ -23,7 +25,7 @@ std::vector<CaseMaker> pattern_cases() {
 
 std::vector<CaseMaker> all_lock_cases() {
   std::vector<CaseMaker> cases;
-  for (const auto& make_group : {lock_count_cases, lock_cases}) {
+  for (const auto& make_group : {lock_count_cases, lock_cases, lock_mode_cases, atomic_cases}) {
     for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
   }
   return cases;
@@ -46,7 +48,7 @@ const std::vector<Bench>& all_benches() {
        pattern_cases},
       {"mpiio", "MPI-IO of unchanged programs: against OMPIO and ROMIO in Open MPI, ROMIO in MPICH",
        all_mpiio_cases, kMpiioMeanBar},
-      {"locks", "list locks: counts, indexes of the table, the service over a socket",
+      {"locks", "list locks: counts, the table, the service, what atomic mode costs, against stock",
        all_lock_cases},
   };
   return benches;

@@ -1,9 +1,11 @@
 // ScratchFolder: a folder for the files of a bench, gone with the object.
 //
-// It lies in the system's folder for temporary files, or where TESSERA_BENCH_DIR says.
+// It lies in the system's folder for temporary files, or where TESSERA_BENCH_DIR says; one that
+// asks for memory, in the system's file system in memory if that has room for kMemoryBytes.
 // Thread safety: none.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -13,7 +15,10 @@ namespace tessera::bench {
 
 class ScratchFolder {
  public:
-  [[nodiscard]] static base::Result<ScratchFolder> make();
+  enum class Place { kDisk, kMemory };
+  static constexpr int64_t kMemoryBytes = int64_t{3} << 30;
+
+  [[nodiscard]] static base::Result<ScratchFolder> make(Place place = Place::kDisk);
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder();
