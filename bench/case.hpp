@@ -117,6 +117,8 @@ struct Case {
   std::string x_label = {};      // what x is, the same in the whole group
   Contestant ours;
   std::vector<Contestant> peers = {};
+  // The peer that the ratio and the noise are of, where that is not the best one.
+  std::string against = {};
   // Peers that a trial found too slow to matter, and what it measured, in nanoseconds.
   std::map<std::string, double> dropped_ns = {};
   std::optional<Contestant> ceiling = {};
@@ -146,9 +148,9 @@ struct Outcome {
   std::string x_label;
   double ours = 0;
   std::map<std::string, double> peers;
-  std::string best_peer;           // empty without peers
-  std::optional<double> ratio;     // ours against the best peer, higher is better
-  std::optional<NoiseBand> noise;  // the best peer against itself, in the same run
+  std::string best_peer;           // or the one that the case is against; empty without peers
+  std::optional<double> ratio;     // ours against that peer, higher is better
+  std::optional<NoiseBand> noise;  // that peer against itself, in the same run
   std::optional<double> ceiling;
   std::string ceiling_name;
   std::optional<double> ceiling_fraction;  // of what is physically possible, higher is better

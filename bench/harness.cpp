@@ -77,8 +77,10 @@ base::Result<std::vector<Slot>> pilots(const Case& measured, const Effort& effor
   return slots;
 }
 
-// Whether the pilot of a peer comes within `factor` of every other peer's; a slow one has none.
+// Whether the pilot of a peer comes within `factor` of every other peer's; a slow one has none. The
+// peer that the case is against always does.
 bool within(const Case& measured, double factor, const Slot& slot, const std::vector<Slot>& slots) {
+  if (slot.contestant->name == measured.against) return true;
   if (is_slow(slot)) return std::isinf(factor);
   return std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
     return other.role == Role::kPeer && !is_slow(other) &&
@@ -136,6 +138,7 @@ const Slot* best_peer(const Case& measured, const std::vector<Slot>& slots) {
   const Slot* best = nullptr;
   for (const Slot& slot : slots) {
     if (slot.role != Role::kPeer) continue;
+    if (slot.contestant->name == measured.against) return &slot;
     if (best == nullptr ||
         better_ratio(measured.kind, median(slot.numbers), median(best->numbers)) > 1.0) {
       best = &slot;
@@ -225,6 +228,10 @@ Effort quick_effort() {
 }
 
 base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
+  TESSERA_ASSERT(
+      measured.against.empty() ||
+      std::any_of(measured.peers.begin(), measured.peers.end(),
+                  [&](const Contestant& peer) { return peer.name == measured.against; }));
   TESSERA_TRY(auto slots, pilots(measured, effort));
   add_twins(measured, kContender, slots);
   limit_far_peers(measured, effort, kFar, slots);

@@ -7,8 +7,9 @@
 //        ours, every peer, the ceiling, and a second time (the twin) every peer whose pilot came
 //        within kContender of the best; a twin runs elsewhere where the peer offers that. What
 //        disturbs the machine disturbs all alike.
-//   (H3) Numbers are medians over the rounds. The best peer is the one with the best median. The
-//        ratio is ours against it, above 1 better, be the number a time or a rate.
+//   (H3) Numbers are medians over the rounds. The best peer is the one with the best median, or the
+//        one that the case is against. The ratio is ours against it, above 1 better, be the number
+//        a time or a rate.
 //   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
 //   (H5) A ceiling is never a peer. All contestants of a case are timed by the same clock.
@@ -43,7 +44,8 @@ inline constexpr int64_t kFarRounds = 3;
 // What --quick uses: enough to see that everything runs, too little to believe the numbers.
 [[nodiscard]] Effort quick_effort();
 
-// Requires a case with distinct peer names. Fails as the first contestant that failed.
+// Requires a case with distinct peer names, among them the one it is against, if any. Fails as the
+// first contestant that failed.
 [[nodiscard]] base::Result<Outcome> run_case(const Case& measured, const Effort& effort);
 
 // Whether the outcome reaches one bar, and the bar in words, for example "ratio >= 3 to std::map".

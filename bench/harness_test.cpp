@@ -283,6 +283,20 @@ TEST(Harness, EveryBarHasItsVerdict) {
   EXPECT_EQ(outcome->met, false);
 }
 
+// (H3), (H4)
+TEST(Harness, ACaseMayBeAgainstAPeerThatIsNotTheBest) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.peers.push_back(pretend("far", {.cost = 100'000}));
+  for (const char* against : {"slow", "far"}) {
+    measured.against = against;
+    const auto outcome = run_case(measured, quick_effort());
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->best_peer, against);
+    EXPECT_NEAR(*outcome->ratio, outcome->peers.at(against) / 100, 1e-9);
+    EXPECT_TRUE(outcome->noise.has_value());
+  }
+}
+
 // (H8)
 TEST(Harness, SlowPeersRunAsOftenAsTheySay) {
   const auto runs_in = [](int64_t rounds) {

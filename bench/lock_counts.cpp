@@ -190,8 +190,8 @@ base::Result<Accesses> block3d_accesses(int64_t side) {
 }
 
 base::Result<Accesses> flash_accesses(int64_t processes) {
-  constexpr int64_t kBlocks = 24 * 80;
-  constexpr int64_t kCells = 8 * 8 * 8;
+  constexpr int64_t kBlocks = int64_t{24} * 80;
+  constexpr int64_t kCells = int64_t{8} * 8 * 8;
   constexpr int64_t kCellBytes = 8;
   TESSERA_TRY(const pattern::Datatype cell, pattern::basic(kCellBytes));
   TESSERA_TRY(const pattern::Datatype blocks,
