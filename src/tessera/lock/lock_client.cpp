@@ -23,6 +23,8 @@ const char* text_of(Loss why) {
       return "the lock was held for longer than was asked for";
     case Loss::kBroken:
       return "the lock was broken by an administrator";
+    case Loss::kUpstream:
+      return "the lock proxy of the node has lost it to the lock server";
   }
   return "the lock was taken away";
 }
@@ -80,6 +82,12 @@ bool LockClient::holds(Sequence sequence, int64_t now_ns, int64_t for_ns) const 
   return now_ns < valid_until_ns_ && for_ns <= valid_until_ns_ - now_ns;
 }
 
+const LockClient::Standing& LockClient::standing(Sequence sequence) const {
+  const Request& request = requests_.at(sequence);
+  TESSERA_ASSERT(request.state != State::kAsked);
+  return request.standing;
+}
+
 // --- connections
 
 void LockClient::connected(int64_t now_ns) {
@@ -121,6 +129,7 @@ base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
   epoch_ = welcome.epoch;
   session_ = welcome.session;
   secret_ = welcome.secret;
+  via_ = welcome.via;
   lease_ns_ = welcome.lease_ns;
   renew_lease(welcome.stamp_ns);
   // Also what is held: it may have been taken away while nobody could say so.
@@ -142,6 +151,7 @@ void LockClient::on(const Granted& granted) {
   if (at == requests_.end()) return;
   const bool is_new = at->second.state == State::kAsked;
   at->second.state = State::kHeld;
+  at->second.standing = {identity(), via_};
   if (!is_new) return;
   events_.push_back({Event::Kind::kGranted, granted.sequence});
   if (at->second.wanted) events_.push_back({Event::Kind::kRecalled, granted.sequence});
@@ -233,7 +243,7 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
 // --- time
 
 void LockClient::advance(int64_t now_ns) {
-  if (expire(now_ns) || !greeted_ || requests_.empty()) return;
+  if (expire(now_ns) || !greeted_ || !needs_session()) return;
   if (now_ns - named_ns_ < lease_ns_ / kRenewalsPerLease) return;
   named_ns_ = now_ns;
   say(Renew{now_ns, last_, active()});
@@ -244,7 +254,7 @@ void LockClient::advance(int64_t now_ns) {
 }
 
 std::optional<int64_t> LockClient::next_due_ns() const {
-  if (requests_.empty()) return std::nullopt;
+  if (!needs_session()) return std::nullopt;
   std::optional<int64_t> due;
   if (greeted_) due = named_ns_ + lease_ns_ / kRenewalsPerLease;
   if (any(State::kHeld) || any(State::kReclaimed))
@@ -257,7 +267,7 @@ bool LockClient::is_stalled(int64_t now_ns) const {
   constexpr int64_t kFirstNs = 1'000'000'000;
   const int64_t patience_ns = lease_ns_ > 0 ? lease_ns_ / 2 : kFirstNs;
   if (dismissed_) return true;
-  return connected_ && !requests_.empty() && now_ns - heard_ns_ > patience_ns;
+  return connected_ && needs_session() && now_ns - heard_ns_ > patience_ns;
 }
 
 }  // namespace tessera::lock

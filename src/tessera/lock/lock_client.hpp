@@ -11,6 +11,9 @@
 //        kRecalled, however often the server says so: somebody waits for it, and it is to be
 //        released as soon as it can be.
 //   (C3) A session in which the lease was over while something was held is never resumed.
+//   (C4) What is written under a lock carries the session in which a server has last said that it
+//        is granted: if that session ends, with or without this client knowing, a store that
+//        refuses it refuses the write.
 //
 //   acquire() --> asked --Granted--> held --release()--> over
 //                   |                 |
@@ -35,8 +38,12 @@ class LockClient {
  public:
   using Send = std::function<void(base::Bytes frame)>;
 
+  // Whether its session lives on while nothing is asked for; else the server forgets it.
+  enum class Idle { kForgotten, kRenewed };
+
   // `name` is what those who look at the server see.
-  LockClient(std::string name, Send send) : name_(std::move(name)), send_(std::move(send)) {}
+  LockClient(std::string name, Send send, Idle idle = Idle::kForgotten)
+      : name_(std::move(name)), send_(std::move(send)), idle_(idle) {}
 
   struct Asked {
     std::string file;
@@ -54,15 +61,23 @@ class LockClient {
   // Whether it is held, and will be for so long yet.
   [[nodiscard]] bool holds(Sequence sequence, int64_t now_ns, int64_t for_ns = 0) const;
   [[nodiscard]] bool idle() const { return requests_.empty(); }
-  // What a store knows it by; 0 before the first connection.
-  [[nodiscard]] uint64_t epoch() const { return epoch_; }
-  [[nodiscard]] SessionId session() const { return session_; }
+  // What a store knows a lock by: the session in which it was granted and, where there is a proxy,
+  // that of the proxy. A write carries both, and a store refuses it if it refuses one of them. A
+  // lock that is being reclaimed stands where it stood before (C4).
+  struct Standing {
+    Identity own;
+    Identity via;
+  };
+  // Requires that it was granted and is not over.
+  [[nodiscard]] const Standing& standing(Sequence sequence) const;
+  // The session; nobody's before the first connection.
+  [[nodiscard]] Identity identity() const { return {epoch_, session_}; }
   // Whether the server has answered on the present connection.
   [[nodiscard]] bool greeted() const { return greeted_; }
-  // Until when what is held counts as held.
-  [[nodiscard]] int64_t valid_until_ns() const { return valid_until_ns_; }
-  // 0 before the first connection.
+  // Of the last server; 0 before the first connection.
   [[nodiscard]] int64_t lease_ns() const { return lease_ns_; }
+  // Until when what is held counts as held, as far as is known now (C1).
+  [[nodiscard]] int64_t valid_until_ns() const { return valid_until_ns_; }
 
   // A connection is there, and frames may be sent on it; or it is gone.
   void connected(int64_t now_ns);
@@ -97,11 +112,14 @@ class LockClient {
     Acquire message;
     State state = State::kAsked;
     bool wanted = false;  // the server has said so
+    Standing standing = {};
   };
 
   [[nodiscard]] Sequence oldest() const;
   [[nodiscard]] std::vector<Sequence> active() const;
   [[nodiscard]] bool any(State state) const;
+  // Whether there is something that the server must hear of within the lease.
+  [[nodiscard]] bool needs_session() const { return idle_ == Idle::kRenewed || !requests_.empty(); }
   void greet(int64_t now_ns);
   void ask(Request& request, int64_t now_ns);
   void say(const Message& message);
@@ -119,12 +137,14 @@ class LockClient {
 
   const std::string name_;
   const Send send_;
+  const Idle idle_;
   bool connected_ = false;
   bool greeted_ = false;    // the server has answered on this connection
   bool dismissed_ = false;  // the server has ended the session of this connection
   uint64_t epoch_ = 0;
   SessionId session_ = 0;
   uint64_t secret_ = 0;
+  Identity via_;
   int64_t lease_ns_ = 0;
   int64_t valid_until_ns_ = 0;
   int64_t named_ns_ = 0;  // when the server was last told of all requests

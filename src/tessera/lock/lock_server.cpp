@@ -29,6 +29,8 @@ Result<Claim> claim_of(const Acquire& asked) {
   return Claim{pattern::ByteSet::of_ascending(std::move(bytes)), asked.mode};
 }
 
+constexpr const char* kTaken = "somebody has a lock on these bytes";
+
 // Requests that are over and may be asked for once more, of a session.
 constexpr size_t kOverMax = 1024;
 
@@ -39,11 +41,12 @@ int64_t later(int64_t now_ns, int64_t by_ns) {
 }  // namespace
 
 LockServer::LockServer(const LockServerSettings& settings, port::Random& random, Fences* fences,
-                       Send send)
+                       Send send, Backing* backing)
     : settings_(settings),
       random_(random),
       fences_(fences),
       send_(std::move(send)),
+      backing_(backing),
       epoch_(random.next() | 1) {}
 
 void LockServer::start(int64_t now_ns) {
@@ -70,7 +73,13 @@ void LockServer::tell(const Session& session, const Message& message) const {
 
 void LockServer::hear(Session& session, int64_t stamp_ns, int64_t now_ns) {
   session.heard_ns = now_ns;
-  session.stamp_ns = stamp_ns;
+  if (later(now_ns, settings_.lease_ns) <= backed_until_ns_) session.stamp_ns = stamp_ns;
+}
+
+std::vector<LockServer::Peer> LockServer::peers() const {
+  std::vector<Peer> peers;
+  for (const auto& [peer, session] : peers_) peers.push_back(peer);
+  return peers;
 }
 
 LockServer::Session& LockServer::make_session(const Hello& hello) {
@@ -90,7 +99,8 @@ void LockServer::welcome(Peer peer, Session& session, bool resumed) {
                         .secret = session.secret,
                         .lease_ns = settings_.lease_ns,
                         .stamp_ns = session.stamp_ns,
-                        .resumed = resumed});
+                        .resumed = resumed,
+                        .via = via_});
 }
 
 Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
@@ -189,9 +199,9 @@ void LockServer::end_session(SessionId id, int64_t now_ns) {
 bool LockServer::answer_again(Session& session, const Acquire& asked) {
   if (asked.sequence < session.oldest) return true;
   if (const auto active = session.active.find(asked.sequence); active != session.active.end()) {
-    const Request& request = requests_.at(active->second);
-    const auto state = files_.at(request.file).state(active->second);
-    if (state == LockState::kHeld) tell(session, Granted{asked.sequence, session.stamp_ns});
+    if (requests_.at(active->second).held) {
+      tell(session, Granted{asked.sequence, session.stamp_ns});
+    }
     return true;
   }
   if (const auto over = session.over.find(asked.sequence); over != session.over.end()) {
@@ -262,6 +272,8 @@ LockServer::Request& LockServer::add_request(Ticket ticket, Session& session, co
   request.file = asked.file;
   request.since_ns = now_ns;
   request.hold_ns = asked.hold_ns;
+  request.may_wait = asked.wait_ns != 0;
+  request.recallable = asked.recallable;
   request.pattern_bytes = asked.bytes.size();
   pattern_bytes_ += request.pattern_bytes;
   session.active[asked.sequence] = ticket;
@@ -281,19 +293,26 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
   const Ticket ticket = ++last_ticket_;
   const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
   add_request(ticket, session, asked, now_ns).wait_end_ns = wait_end_ns;
+  if (wait_end_ns > 0) deadlines_.insert({wait_end_ns, Due::kWait, ticket});
   LockTable& table = table_of(asked.file);
   if (table.request(ticket, *std::move(claim), asked.recallable) == LockState::kHeld) {
-    grant(ticket, now_ns);
+    take_turn(ticket, now_ns);
     return;
   }
   requests_[ticket].waited = true;
   if (asked.wait_ns == 0) {
-    remove(ticket, now_ns);
-    refuse(session, asked.sequence, Refusal::kWouldWait, "somebody has a lock on these bytes");
-    return;
+    turn_away(ticket, Refusal::kWouldWait, kTaken, now_ns);
+  } else {
+    recall_for(ticket);
   }
-  if (wait_end_ns > 0) deadlines_.insert({wait_end_ns, Due::kWait, ticket});
-  recall_for(ticket);
+}
+
+void LockServer::turn_away(Ticket ticket, Refusal why, const std::string& text, int64_t now_ns) {
+  const Request& request = requests_.at(ticket);
+  Session& session = sessions_.at(request.session);
+  const Sequence sequence = request.sequence;
+  remove(ticket, now_ns);
+  refuse(session, sequence, why, text);
 }
 
 // (S4)
@@ -313,7 +332,40 @@ void LockServer::reclaim(Session& session, const Acquire& asked, Claim claim, in
   }
   ++counts_.reclaimed;
   add_request(ticket, session, asked, now_ns);
-  grant(ticket, now_ns);
+  take_turn(ticket, now_ns);
+}
+
+void LockServer::take_turn(Ticket ticket, int64_t now_ns) {
+  Request& request = requests_.at(ticket);
+  auto answer = Backing::Answer::kYes;
+  if (backing_ != nullptr) {
+    const Claim& claim = *files_.at(request.file).claim(ticket);
+    answer = backing_->begin({ticket, request.file, claim, request.may_wait, request.recallable},
+                             now_ns);
+    request.had_turn = answer != Backing::Answer::kNo;
+  }
+  if (answer == Backing::Answer::kYes) grant(ticket, now_ns);
+  if (answer == Backing::Answer::kNo) turn_away(ticket, Refusal::kWouldWait, kTaken, now_ns);
+}
+
+void LockServer::backed(Ticket ticket, int64_t now_ns) {
+  const auto at = requests_.find(ticket);
+  if (at != requests_.end() && !at->second.held) grant(ticket, now_ns);
+}
+
+void LockServer::unbacked(Ticket ticket, Refusal why, const std::string& text, int64_t now_ns) {
+  if (requests_.contains(ticket)) turn_away(ticket, why, text, now_ns);
+}
+
+void LockServer::withdraw(Ticket ticket, int64_t now_ns) {
+  if (requests_.contains(ticket)) lose(ticket, Loss::kUpstream, now_ns);
+}
+
+void LockServer::recall(Ticket ticket) {
+  const auto at = requests_.find(ticket);
+  if (at == requests_.end() || !at->second.recallable) return;
+  at->second.wanted = true;
+  recall_if_wanted(ticket);
 }
 
 void LockServer::grant(Ticket ticket, int64_t now_ns) {
@@ -346,7 +398,7 @@ void LockServer::recall_again(const Session& session) {
 
 void LockServer::recall_if_wanted(Ticket ticket) {
   const Request& request = requests_.at(ticket);
-  if (!request.wanted || files_.at(request.file).state(ticket) != LockState::kHeld) return;
+  if (!request.wanted || !request.held) return;
   ++counts_.recalled;
   tell(sessions_.at(request.session), Recall{request.sequence});
 }
@@ -361,11 +413,12 @@ void LockServer::remove(Ticket ticket, int64_t now_ns) {
   sessions_.at(request.session).active.erase(request.sequence);
   deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
   deadlines_.erase({later(request.since_ns, request.hold_ns), Due::kHold, ticket});
+  if (request.had_turn) backing_->end(ticket, now_ns);
   const auto file = files_.find(request.file);
   TESSERA_ASSERT(file != files_.end());
   const std::vector<Ticket> granted = file->second.remove(ticket);
   if (file->second.empty()) files_.erase(file);
-  for (const Ticket next : granted) grant(next, now_ns);
+  for (const Ticket next : granted) take_turn(next, now_ns);
 }
 
 void LockServer::on(Session& session, const Release& released, int64_t now_ns) {
@@ -401,9 +454,7 @@ bool LockServer::break_lock(SessionId id, Sequence sequence) {
   if (session == nullptr || session->fencing) return false;
   const auto active = session->active.find(sequence);
   if (active == session->active.end()) return false;
-  const bool held =
-      files_.at(requests_.at(active->second).file).state(active->second) == LockState::kHeld;
-  if (held && fences_ != nullptr) {
+  if (requests_.at(active->second).held && fences_ != nullptr) {
     expire(*session, now_ns_);
   } else {
     lose(active->second, Loss::kBroken, now_ns_);
@@ -481,9 +532,7 @@ void LockServer::run(const Deadline& deadline, int64_t now_ns) {
   const Request& request = requests_.at(deadline.id);
   Session& session = sessions_.at(request.session);
   if (deadline.what == Due::kWait) {
-    const Sequence sequence = request.sequence;
-    remove(deadline.id, now_ns);
-    refuse(session, sequence, Refusal::kWouldWait, "the request has waited long enough");
+    turn_away(deadline.id, Refusal::kWouldWait, "the request has waited long enough", now_ns);
   } else if (fences_ != nullptr) {
     // Only whole sessions can be fenced.
     expire(session, now_ns);
@@ -521,6 +570,7 @@ LockServer::View LockServer::view_of(Ticket ticket, int64_t now_ns) const {
           .file = request.file,
           .claim = table.claim(ticket),
           .state = request.held ? LockState::kHeld : LockState::kWaiting,
+          .wanted = request.wanted,
           .since_ns = request.since_ns,
           .lease_ns_left = session.heard_ns + settings_.lease_ns - now_ns,
           .waits_for = table.waits_for(ticket),
@@ -553,26 +603,27 @@ LockId LockServer::id_of(Ticket ticket) const {
 
 void LockServer::check_invariants() const {
   size_t active = 0;
+  size_t held = 0;
   for (const auto& [id, session] : sessions_) {
     TESSERA_ASSERT(id == session.id);
     if (session.peer) TESSERA_ASSERT(peers_.at(*session.peer) == id);
     for (const auto& [sequence, ticket] : session.active) {
       const Request& request = requests_.at(ticket);
       TESSERA_ASSERT(request.session == id && request.sequence == sequence);
-      TESSERA_ASSERT(files_.at(request.file).state(ticket).has_value());
+      // Whoever has its turn is granted, where nobody else must agree.
+      const bool its_turn = files_.at(request.file).state(ticket) == LockState::kHeld;
+      TESSERA_ASSERT(request.held ? its_turn : !its_turn || backing_ != nullptr);
+      if (request.held) ++held;
       ++active;
     }
   }
-  TESSERA_ASSERT(active == requests_.size());
+  TESSERA_ASSERT(active == requests_.size() && held == held_);
   size_t listed = 0;
-  size_t held = 0;
   for (const auto& [name, table] : files_) {
     TESSERA_ASSERT(!table.empty());
     table.check_invariants();
     listed += table.size();
-    held += table.held();
   }
-  TESSERA_ASSERT(held == held_);
   TESSERA_ASSERT(listed == requests_.size());
 }
 

@@ -28,6 +28,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,14 +68,36 @@ class Fences {
   virtual void begin_epoch(uint64_t epoch) = 0;
 };
 
+// Who must agree before a lock is granted, where a server decides for another one (lock_proxy.hpp).
+// None of these enters the server.
+class Backing {
+ public:
+  enum class Answer { kYes, kLater, kNo };
+  struct Turn {
+    Ticket ticket = 0;
+    const std::string& file;
+    const Claim& claim;
+    bool may_wait = true;
+    bool recallable = false;
+  };
+  virtual ~Backing() = default;
+  // A request has its turn: nobody at this server is before it. After kLater the server is to be
+  // told by backed() or unbacked(). kNo only to one that may not wait.
+  virtual Answer begin(const Turn& turn, int64_t now_ns) = 0;
+  // One that had its turn is over.
+  virtual void end(Ticket ticket, int64_t now_ns) = 0;
+};
+
 class LockServer {
  public:
   using Peer = uint64_t;  // a connection, as the caller numbers them
   // Sends a frame; the caller does so in order, or ends the connection.
   using Send = std::function<void(Peer peer, base::Bytes frame)>;
 
-  // `fences` may be null: stores that cannot fence. Requires that all outlive it.
-  LockServer(const LockServerSettings& settings, port::Random& random, Fences* fences, Send send);
+  // `fences` may be null: stores that cannot fence. So may `backing`: it decides alone. Requires
+  // that all outlive it.
+  LockServer(const LockServerSettings& settings, port::Random& random, Fences* fences, Send send,
+             Backing* backing = nullptr);
 
   // Begins its work; the grace period of (S4) counts from here.
   void start(int64_t now_ns);
@@ -87,6 +110,20 @@ class LockServer {
   void fenced(SessionId id);
   // Every store refuses all sessions of servers before this one.
   void epoch_fenced();
+  // The answer to a turn: it is granted, or refused. Nothing happens if it is over.
+  void backed(Ticket ticket, int64_t now_ns);
+  void unbacked(Ticket ticket, Refusal why, const std::string& text, int64_t now_ns);
+  // What a granted lock stood on is gone: its holder loses it.
+  void withdraw(Ticket ticket, int64_t now_ns);
+  // Somebody wants a recallable lock who is not at this server.
+  void recall(Ticket ticket);
+  // Clients are told of this identity when they say Hello.
+  void set_via(const Identity& via) { via_ = via; }
+  // No client is promised a lease that ends later: what it says meanwhile keeps its session, but
+  // is not answered with its stamp.
+  void set_backed_until(int64_t until_ns) { backed_until_ns_ = until_ns; }
+  [[nodiscard]] std::vector<Peer> peers() const;
+
   // Takes a lock, or the place of a waiting request, from its session; false if there is none.
   bool break_lock(SessionId id, Sequence sequence);
 
@@ -164,13 +201,15 @@ class LockServer {
     std::optional<Message> answer;  // none if it was released
   };
 
+  static constexpr int64_t kNeverNs = std::numeric_limits<int64_t>::min() / 2;
+
   struct Session {
     SessionId id = 0;
     uint64_t secret = 0;
     std::string client;
     std::optional<Peer> peer;
     int64_t heard_ns = 0;
-    int64_t stamp_ns = 0;
+    int64_t stamp_ns = kNeverNs;  // from when the client counts its lease
     bool fencing = false;
     Sequence oldest = 1;
     std::map<Sequence, Ticket> active;
@@ -187,6 +226,9 @@ class LockServer {
     int64_t since_ns = 0;
     int64_t wait_end_ns = 0;  // 0: never
     int64_t hold_ns = 0;      // 0: for ever
+    bool may_wait = true;
+    bool recallable = false;
+    bool had_turn = false;  // the backing knows of it
     bool waited = false;
     bool wanted = false;  // it is recallable, and somebody waits for it, or has waited
     bool held = false;
@@ -222,7 +264,11 @@ class LockServer {
   void forget_before(Session& session, Sequence oldest);
   void ask(Session& session, const Acquire& asked, int64_t now_ns);
   void reclaim(Session& session, const Acquire& asked, Claim claim, int64_t now_ns);
+  // A request has its turn: it is granted, unless somebody else must agree.
+  void take_turn(Ticket ticket, int64_t now_ns);
   void grant(Ticket ticket, int64_t now_ns);
+  // Refuses a request that is in its table.
+  void turn_away(Ticket ticket, Refusal why, const std::string& text, int64_t now_ns);
   // (S5)
   void recall_for(Ticket waiting);
   void recall_again(const Session& session);
@@ -249,7 +295,10 @@ class LockServer {
   port::Random& random_;
   Fences* const fences_;
   const Send send_;
+  Backing* const backing_;
   const uint64_t epoch_;
+  Identity via_;
+  int64_t backed_until_ns_ = std::numeric_limits<int64_t>::max();
 
   int64_t now_ns_ = 0;
   int64_t grace_end_ns_ = 0;

@@ -374,7 +374,7 @@ TEST_F(LockServerTest, S6MessagesThatNobodySendsEndTheConnection) {
   EXPECT_FALSE(say(1, Granted{1, 1}));
   join(1);
   EXPECT_FALSE(say(1, Hello{}));
-  EXPECT_FALSE(say(1, Welcome{1, 1, 1, 1, 1, false}));
+  EXPECT_FALSE(say(1, Welcome{1, 1, 1, 1, 1, false, {}}));
   EXPECT_FALSE(server_->receive(1, base::bytes_of("GET / HTTP/1.1"), now_ns_));
   EXPECT_EQ(server_->sessions(), 1U);
 }

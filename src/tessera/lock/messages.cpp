@@ -56,6 +56,8 @@ void write(ByteWriter& to, const Welcome& m) {
   to.signed_varint(m.lease_ns);
   to.signed_varint(m.stamp_ns);
   to.u8(m.resumed ? 1 : 0);
+  to.u64(m.via.epoch);
+  to.u64(m.via.session);
 }
 
 void write(ByteWriter& to, const Acquire& m) {
@@ -138,6 +140,8 @@ Result<Welcome> read(ByteReader& from, Welcome m) {
   TESSERA_TRY(m.lease_ns, from.signed_varint());
   TESSERA_TRY(m.stamp_ns, from.signed_varint());
   TESSERA_TRY(m.resumed, read_flag(from));
+  TESSERA_TRY(m.via.epoch, from.u64());
+  TESSERA_TRY(m.via.session, from.u64());
   if (m.session == 0 || m.lease_ns <= 0) return bad("no session or no lease");
   return m;
 }
@@ -194,7 +198,7 @@ Result<Renewed> read(ByteReader& from, Renewed m) {
 
 Result<Lost> read(ByteReader& from, Lost m) {
   TESSERA_TRY(m.sequence, from.varint());
-  TESSERA_TRY(m.why, read_enum(from, Loss::kBroken));
+  TESSERA_TRY(m.why, read_enum(from, Loss::kUpstream));
   return m;
 }
 

@@ -47,6 +47,13 @@ inline constexpr size_t kClientNameBytesMax = 128;
 // Sequences that a session may name at once.
 inline constexpr size_t kActiveMax = 4096;
 
+// What a store knows a session by.
+struct Identity {
+  uint64_t epoch = 0;
+  SessionId session = 0;
+  friend auto operator<=>(const Identity&, const Identity&) = default;
+};
+
 struct Hello {
   uint64_t epoch = 0;  // these three are 0 for a new session
   SessionId session = 0;
@@ -64,6 +71,7 @@ struct Welcome {
   int64_t lease_ns = 0;
   int64_t stamp_ns = 0;
   bool resumed = false;  // the session is the one that was asked for, with all its locks
+  Identity via = {};     // of the proxy at the server behind it; nobody's if there is no proxy
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
@@ -128,6 +136,7 @@ enum class Loss : uint8_t {
   kExpired = 1,   // the session was not heard of for its lease
   kHeldLong = 2,  // for more than its hold_ns
   kBroken = 3,    // by an administrator
+  kUpstream = 4,  // by the server behind a proxy
 };
 
 // Sequence 0: all of the session, and the session itself.

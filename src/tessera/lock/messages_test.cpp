@@ -15,7 +15,8 @@ using pattern::model::uniform;
 // One of each, with fields that are not their defaults.
 std::vector<Message> examples() {
   return {Hello{1, 2, 3, -4, "rank 5 of job", {1, 2, 300}},
-          Welcome{~uint64_t{0}, 2, 3, 5'000'000'000, 17, true},
+          Welcome{~uint64_t{0}, 2, 3, 5'000'000'000, 17, true, {}},
+          Welcome{1, 2, 3, 4, 5, false, {6, 7}},
           Acquire{7, 3, 123, "plain:8:42", Mode::kShared, true, false, 0, 99, {std::byte{1}}},
           Acquire{.sequence = 2, .file = "f", .recallable = true, .bytes = {}},
           Acquire{.sequence = 1, .file = "", .mode = Mode::kExclusive, .bytes = {}},
@@ -25,7 +26,7 @@ std::vector<Message> examples() {
           Renew{5, 10, {7, 10}},
           Renewed{5},
           Lost{0, Loss::kExpired},
-          Lost{3, Loss::kBroken},
+          Lost{3, Loss::kUpstream},
           Goodbye{},
           Recall{300}};
 }
@@ -82,8 +83,8 @@ TEST(LockMessages, BoundsHold) {
   const auto code_of = [](const Message& message) { return decode(encode(message)).error().code; };
   EXPECT_EQ(code_of(Granted{0, 1}), base::Code::kIntegrity);
   EXPECT_EQ(code_of(Recall{0}), base::Code::kIntegrity);
-  EXPECT_EQ(code_of(Welcome{1, 0, 1, 1, 1, false}), base::Code::kIntegrity);
-  EXPECT_EQ(code_of(Welcome{1, 1, 1, 0, 1, false}), base::Code::kIntegrity);
+  EXPECT_EQ(code_of(Welcome{1, 0, 1, 1, 1, false, {}}), base::Code::kIntegrity);
+  EXPECT_EQ(code_of(Welcome{1, 1, 1, 0, 1, false, {}}), base::Code::kIntegrity);
   EXPECT_EQ(code_of(Hello{.active = {2, 2}}), base::Code::kIntegrity);
   Hello crowded;
   for (Sequence i = 1; i <= kActiveMax + 1; ++i) crowded.active.push_back(i);
