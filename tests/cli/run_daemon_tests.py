@@ -155,6 +155,25 @@ class Daemon(unittest.TestCase):
         self.assertLess(ticks / os.sysconf("SC_CLK_TCK"), 0.2)
         self.stop(child)
 
+    def test_a_proxy_serves_for_its_server(self):
+        below = f"{self.socket}.proxy"
+        proxy = subprocess.Popen([TESSERAD, "--proxy", "--upstream", f"unix:{self.socket}",
+                                  "--listen", f"unix:{below}"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(proxy.stderr.close)
+        self.addCleanup(proxy.wait)
+        self.addCleanup(proxy.kill)
+        self.assertIn(f"proxy of unix:{self.socket} at unix:{below}", proxy.stderr.readline())
+        # The server may come later, and go and come again.
+        for more in ((), ("--lease", "0.5")):
+            server = self.start(*more)
+            self.assertIn("the lock server was reached", proxy.stderr.readline())
+            self.stop(server)
+            self.assertIn("the lock server is gone", proxy.stderr.readline())
+        proxy.send_signal(signal.SIGTERM)
+        self.assertEqual(proxy.wait(SECONDS_MAX), 0)
+        self.assertIn("stopped", proxy.stderr.read())
+        self.assertFalse(pathlib.Path(below).exists())
+
     def test_wrong_arguments_are_told(self):
         for arguments, word in (
                 ((), "--lock"),
@@ -164,6 +183,11 @@ class Daemon(unittest.TestCase):
                 (("--lock", "--listen", "127.0.0.1:x"), "65535"),
                 (("--lock", "--listen", "node"), "tcp:host:port"),
                 (("--lock", "--listen", "unix:x", "--lease", "0"), "--lease"),
+                (("--lock", "--proxy", "--listen", "unix:x"), "one role"),
+                (("--proxy", "--listen", "unix:x"), "--upstream"),
+                (("--proxy", "--listen", "unix:x", "--upstream", "127.0.0.1:1"), "--key-file"),
+                (("--proxy", "--listen", "unix:x", "--upstream", "unix:y", "--metrics", "0"),
+                 "--metrics"),
                 (("--depot",), "--depot")):
             told = run(*arguments)
             self.assertEqual(told.returncode, 2, arguments)

@@ -1,8 +1,11 @@
 // The program `tesserad`: the services of Tessera, in the roles that its command line names.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -13,6 +16,7 @@
 
 #include "tessera/daemon/lock_daemon.hpp"
 #include "tessera/daemon/page_server.hpp"
+#include "tessera/daemon/proxy_daemon.hpp"
 #include "tessera/lock/plain_names.hpp"
 #include "tessera/port/address_text.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
@@ -29,6 +33,8 @@ constexpr int kUsage = 2;
 
 struct Arguments {
   bool lock = false;
+  bool proxy = false;
+  std::string upstream;
   std::vector<std::string> listen;
   std::string key_file;
   std::string make_key;
@@ -39,7 +45,7 @@ struct Arguments {
 };
 
 // What a signal stops; set before signals are handled, and never again.
-daemon::LockDaemon* g_daemon = nullptr;
+daemon::FrameDaemon* g_daemon = nullptr;
 port::AuthenticatedSockets* g_sockets = nullptr;
 
 void on_signal(int /*number*/) {
@@ -47,7 +53,9 @@ void on_signal(int /*number*/) {
   g_sockets->wake();
 }
 
-void handle_signals() {
+void handle_signals(daemon::FrameDaemon& served, port::AuthenticatedSockets& sockets) {
+  g_daemon = &served;
+  g_sockets = &sockets;
   struct sigaction action {};
   action.sa_handler = on_signal;
   ::sigaction(SIGTERM, &action, nullptr);
@@ -70,13 +78,14 @@ lock::LockServerSettings settings_of(const Arguments& arguments) {
 }
 
 // The page of metrics where the arguments want one, else nothing. Requires that signals may come.
-base::Result<std::unique_ptr<daemon::PageServer>> show_metrics(const Arguments& arguments) {
+base::Result<std::unique_ptr<daemon::PageServer>> show_metrics(const Arguments& arguments,
+                                                               daemon::LockDaemon& served) {
   if (arguments.metrics.empty()) return std::unique_ptr<daemon::PageServer>();
   constexpr int64_t kPatienceNs = 2'000'000'000;
   const bool is_port = arguments.metrics.find(':') == std::string::npos;
   return daemon::PageServer::start(
       is_port ? "tcp:127.0.0.1:" + arguments.metrics : arguments.metrics, "/metrics",
-      [] { return g_daemon->metrics([] { g_sockets->wake(); }, kPatienceNs); });
+      [&served] { return served.metrics([] { g_sockets->wake(); }, kPatienceNs); });
 }
 
 // The text of an address with its prefix; what is wrong with it was told before.
@@ -92,9 +101,11 @@ std::string check_address(const std::string& address) {
 }
 
 bool needs_key(const Arguments& arguments) {
-  return std::any_of(
-      arguments.listen.begin(), arguments.listen.end(),
-      [](const std::string& address) { return full_address(address).starts_with("tcp:"); });
+  const auto is_tcp = [](const std::string& address) {
+    return full_address(address).starts_with("tcp:");
+  };
+  return is_tcp(arguments.upstream) ||
+         std::any_of(arguments.listen.begin(), arguments.listen.end(), is_tcp);
 }
 
 base::Result<std::unique_ptr<port::AuthenticatedSockets>> open_sockets(const Arguments& arguments) {
@@ -115,6 +126,11 @@ base::Result<std::string> listen_at_all(port::Transport& transport, const Argume
   return bound;
 }
 
+// Serves until a signal comes.
+void serve(daemon::FrameDaemon& served) {
+  while (!served.stopped()) served.serve(int64_t{3600} * 1'000'000'000);
+}
+
 int serve_locks(const Arguments& arguments) {
   auto sockets = open_sockets(arguments);
   if (!sockets) return fail(sockets.error());
@@ -124,14 +140,12 @@ int serve_locks(const Arguments& arguments) {
   const port::PosixClock clock;
   port::SystemRandom random;
   daemon::LockDaemon served(settings_of(arguments), {transport, clock, random}, log);
-  g_daemon = &served;
-  g_sockets = sockets->get();
-  handle_signals();
-  const auto metrics = show_metrics(arguments);
+  handle_signals(served, **sockets);
+  const auto metrics = show_metrics(arguments, served);
   if (!metrics) return fail(metrics.error());
   log("locks at " + *addresses + ", lease " + CLI::detail::to_string(arguments.lease_s) + " s");
   if (*metrics != nullptr) log("metrics at " + (*metrics)->url());
-  while (!served.stopped()) served.serve(int64_t{3600} * 1'000'000'000);
+  serve(served);
   log("stopped with " + std::to_string(served.server().requests()) + " requests open");
   return 0;
 }
@@ -139,7 +153,11 @@ int serve_locks(const Arguments& arguments) {
 // --- a server of one file, for as long as somebody needs it
 
 // How long it stays when nobody is there.
-constexpr int64_t kLingerNs = 5'000'000'000;
+constexpr int64_t kLingerNs = 1'000'000'000;
+// The socket has this mode while nobody has a session: a server that finds it so was not left in
+// the middle of something.
+constexpr mode_t kIdleMode = 0700;
+constexpr mode_t kBusyMode = 0600;
 
 base::Result<std::unique_ptr<port::PlainFile>> open_guarded(const std::string& path) {
   auto opened = port::PlainFile::open(path, {.read = true, .write = true});
@@ -151,6 +169,12 @@ bool is_taken(const base::Error& error) {
   return error.errno_value == EADDRINUSE || error.code == base::Code::kRetry;
 }
 
+// Whether a server that was here before may have granted locks that are still held.
+bool was_busy(const std::string& socket_path) {
+  struct stat left {};
+  return ::stat(socket_path.c_str(), &left) == 0 && (left.st_mode & 0777) != kIdleMode;
+}
+
 void serve_until_idle(daemon::LockDaemon& served, const port::Clock& clock) {
   int64_t used_ns = clock.now_ns();
   while (!served.stopped() && clock.now_ns() - used_ns < kLingerNs) {
@@ -159,8 +183,7 @@ void serve_until_idle(daemon::LockDaemon& served, const port::Clock& clock) {
   }
 }
 
-// Whoever starts it may connect once this process, the first, has ended. What is left of a server
-// before it, its socket, tells that it did not end in peace, and may have granted locks.
+// Whoever starts it may connect once this process, the first, has ended.
 int serve_on_demand(Arguments arguments) {
   auto file = open_guarded(arguments.on_demand);
   if (!file) return fail(file.error());
@@ -171,7 +194,7 @@ int serve_on_demand(Arguments arguments) {
   auto sockets = open_sockets(arguments);
   if (!sockets) return fail(sockets.error());
   const std::string socket_path = address->substr(std::string("unix:").size());
-  arguments.fresh = ::access(socket_path.c_str(), F_OK) != 0;
+  arguments.fresh = !was_busy(socket_path);
   const auto listening = (*sockets)->transport().listen(*address);
   if (!listening) return is_taken(listening.error()) ? 0 : fail(listening.error());
   const pid_t child = ::fork();
@@ -180,11 +203,33 @@ int serve_on_demand(Arguments arguments) {
   const port::PosixClock clock;
   port::SystemRandom random;
   daemon::LockDaemon served(settings_of(arguments), {(*sockets)->transport(), clock, random}, log);
-  g_daemon = &served;
-  g_sockets = sockets->get();
-  handle_signals();
+  handle_signals(served, **sockets);
+  served.watch_clients(
+      [&](bool has_clients) { ::chmod(socket_path.c_str(), has_clients ? kBusyMode : kIdleMode); });
   served.guard(*std::move(file), lock::plain_file_name(*identity));
   serve_until_idle(served, clock);
+  return 0;
+}
+
+std::string host_name() {
+  std::array<char, 64> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "a node";
+}
+
+int serve_proxy(const Arguments& arguments) {
+  auto sockets = open_sockets(arguments);
+  if (!sockets) return fail(sockets.error());
+  port::Transport& transport = (*sockets)->transport();
+  const auto addresses = listen_at_all(transport, arguments);
+  if (!addresses) return fail(addresses.error());
+  const port::PosixClock clock;
+  port::SystemRandom random;
+  const std::string upstream = full_address(arguments.upstream);
+  daemon::ProxyDaemon served(upstream, "proxy of " + host_name(), {transport, clock, random}, log);
+  handle_signals(served, **sockets);
+  log("proxy of " + upstream + " at " + *addresses);
+  serve(served);
+  log("stopped");
   return 0;
 }
 
@@ -196,6 +241,11 @@ int make_key(const std::string& path) {
 
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--lock", arguments.lock, "Serve list locks");
+  app.add_flag("--proxy", arguments.proxy,
+               "Serve list locks of the server at --upstream to the processes of this node");
+  app.add_option("--upstream", arguments.upstream,
+                 "The server of a proxy: unix:PATH, or HOST:PORT for TCP")
+      ->check(CLI::Validator(check_address, "ADDRESS"));
   app.add_option(
          "--listen", arguments.listen,
          "Where: unix:PATH, or HOST:PORT for TCP, as often as needed; port 0 is any free one")
@@ -223,7 +273,11 @@ void add_options(CLI::App& app, Arguments& arguments) {
 // What the options together lack; empty if nothing.
 std::string missing(const Arguments& arguments) {
   if (!arguments.make_key.empty() || !arguments.on_demand.empty()) return {};
-  if (!arguments.lock) return "a role is needed: --lock";
+  if (arguments.lock == arguments.proxy) return "one role is needed: --lock or --proxy";
+  if (arguments.proxy == arguments.upstream.empty()) {
+    return "--proxy needs the address of a server, and nobody else does: --upstream";
+  }
+  if (arguments.proxy && !arguments.metrics.empty()) return "a proxy has no --metrics";
   if (arguments.listen.empty()) return "an address is needed: --listen unix:PATH or HOST:PORT";
   if (needs_key(arguments) && arguments.key_file.empty()) {
     return "clients over TCP have to prove that they know a key: --key-file PATH (or "
@@ -248,5 +302,6 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   if (!arguments.make_key.empty()) return make_key(arguments.make_key);
-  return arguments.on_demand.empty() ? serve_locks(arguments) : serve_on_demand(arguments);
+  if (!arguments.on_demand.empty()) return serve_on_demand(arguments);
+  return arguments.proxy ? serve_proxy(arguments) : serve_locks(arguments);
 }
