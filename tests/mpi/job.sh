@@ -19,8 +19,9 @@ mount -o remount,ro "$scratch/readonly"
 code=0
 "$@" || code=$?
 
-# The launcher's own helpers may still be on their way out.
-for wait in 1 2 3 4 5 6 7 8 9 10; do
+# The launcher's own helpers may still be on their way out, and a lock server leaves a second after
+# the last of its clients.
+for wait in $(seq 30); do
   : >"$out/processes"
   for process in /proc/[0-9]*; do
     number=${process#/proc/}

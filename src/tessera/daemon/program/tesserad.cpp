@@ -197,6 +197,7 @@ int serve_on_demand(Arguments arguments) {
   arguments.fresh = !was_busy(socket_path);
   const auto listening = (*sockets)->transport().listen(*address);
   if (!listening) return is_taken(listening.error()) ? 0 : fail(listening.error());
+  ::chmod(socket_path.c_str(), kIdleMode);
   const pid_t child = ::fork();
   if (child != 0) ::_exit(child > 0 ? 0 : 1);
   ::setsid();
