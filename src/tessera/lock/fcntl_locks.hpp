@@ -22,6 +22,9 @@ class FcntlLocks final : public Locks {
   // of a file that is not open for writing.
   [[nodiscard]] base::Result<Held> acquire(const pattern::ByteSet& bytes, Mode mode) override;
 
+  // The same for one run. Requires begin < end.
+  [[nodiscard]] base::Result<Held> acquire_run(pattern::Interval bytes, Mode mode);
+
   // False once the file system has answered that it has no locks.
   [[nodiscard]] bool supported() const { return ranges_.supported(); }
 

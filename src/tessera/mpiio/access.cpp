@@ -219,6 +219,13 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
 }
 
 Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
+  lock::Held held;
+  if (file.atomic && !plain.memory.empty()) {
+    const int64_t end = plain.offset + std::ssize(plain.memory);
+    auto locked = file.locks->lock_run({plain.offset, end}, plain.direction);
+    if (!locked) return {0, base::failure_of(locked)};
+    held = *std::move(locked);
+  }
   Transfer moved =
       move::execute_plain(plain, {*file.file, *file.hints, file.costs, *file.experience});
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;

@@ -94,13 +94,27 @@ FileLocks::~FileLocks() { stop_keeping(); }
 
 Result<Held> FileLocks::acquire(const ByteSet& bytes, Mode mode) {
   if (means_ == Means::kService) return lock_by_service(bytes, mode);
-  return ranges_.acquire(bytes, mode);
+  auto held = ranges_.acquire(bytes, mode);
+  if (!held || ranges_.supported()) return held;
+  TESSERA_TRY_VOID(reach_service_alone());
+  return lock_by_service(bytes, mode);
+}
+
+Result<void> FileLocks::reach_service_alone() {
+  return reached_alone_.with([&](auto& reached) {
+    if (reached) return *reached;
+    reached = [&]() -> Result<void> {
+      TESSERA_TRY(const auto identity, file_.identity());
+      name_ = lock::plain_file_name(identity);
+      return has_lock_servers() ? use_server() : use_own_server(identity, true);
+    }();
+    return *reached;
+  });
 }
 
 Result<Held> FileLocks::lock_access(const pattern::Pattern& bytes, move::Direction direction) {
   if (means_ == Means::kNothing || bytes.empty()) return Held();
-  const bool shared = direction == move::Direction::kRead && !reads_alone_;
-  const Mode mode = shared ? Mode::kShared : Mode::kExclusive;
+  const Mode mode = mode_of(direction);
   if (extent_ == LockHint::kFile) return acquire(span_of(kAllBytes), mode);
   if (extent_ == LockHint::kRange || !bytes.ascending()) {
     return acquire(span_of(bytes.span()), mode);
@@ -165,7 +179,8 @@ Result<void> FileLocks::reach_service(Group& group) {
   const auto identity = file_.identity();
   const std::string mine = identity ? lock::plain_file_name(*identity) : std::string();
   // Devices have different numbers on different nodes; that of the first rank counts.
-  TESSERA_TRY(const base::Bytes name, group.exchange().broadcast(0, base::copy_of(base::bytes_of(mine))));
+  TESSERA_TRY(const base::Bytes name,
+              group.exchange().broadcast(0, base::copy_of(base::bytes_of(mine))));
   name_ = base::text_of(name);
   if (!identity) return base::failure_of(identity);
   return has_lock_servers() ? use_server() : use_own_server(*identity, group.rank() == 0);

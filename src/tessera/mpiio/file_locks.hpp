@@ -42,7 +42,9 @@ class FileLocks final : public lock::Locks {
   explicit FileLocks(port::PlainFile& file) : file_(file), ranges_(file) {}
   ~FileLocks() override;
 
-  // For engines that write gaps back: the bytes, by ranges if the file system has them.
+  // For engines that write gaps back: the bytes, by ranges if the file system has them, else by the
+  // service, which is then reached without the other ranks: on this node, or where TESSERA_LOCKS
+  // says.
   [[nodiscard]] base::Result<lock::Held> acquire(const pattern::ByteSet& bytes,
                                                  lock::Mode mode) override;
 
@@ -50,6 +52,16 @@ class FileLocks final : public lock::Locks {
   // span is locked.
   [[nodiscard]] base::Result<lock::Held> lock_access(const pattern::Pattern& bytes,
                                                      move::Direction direction);
+
+  // Whether accesses of one run in atomic mode are locked by ranges that are exactly theirs; and
+  // the lock of such an access.
+  [[nodiscard]] bool locks_runs_by_ranges() const {
+    return means_ == Means::kRanges && extent_ != move::LockHint::kFile;
+  }
+  [[nodiscard]] base::Result<lock::Held> lock_run(pattern::Interval bytes,
+                                                  move::Direction direction) {
+    return ranges_.acquire_run(bytes, mode_of(direction));
+  }
 
   // Arranges with all ranks what is locked from now on, and by which means. Collective; to be
   // called when atomic mode begins, and when a view or a hint changes while it lasts.
@@ -65,11 +77,16 @@ class FileLocks final : public lock::Locks {
 
   [[nodiscard]] base::Result<Means> choose_means(const std::vector<Share>& shares, Group& group);
   [[nodiscard]] base::Result<void> reach_service(Group& group);
+  [[nodiscard]] base::Result<void> reach_service_alone();
   // One that TESSERA_LOCKS names, or one of this file alone, which the first rank starts.
   [[nodiscard]] base::Result<void> use_server();
   [[nodiscard]] base::Result<void> use_own_server(const port::PlainFile::Identity& identity,
                                                   bool starts);
   [[nodiscard]] bool has_ranges(bool only_read);
+  [[nodiscard]] lock::Mode mode_of(move::Direction direction) const {
+    const bool shared = direction == move::Direction::kRead && !reads_alone_;
+    return shared ? lock::Mode::kShared : lock::Mode::kExclusive;
+  }
   [[nodiscard]] base::Result<lock::Held> lock_by_service(pattern::ByteSet bytes, lock::Mode mode);
   // The access under the kept lock of the view, if there is one or one can be had.
   [[nodiscard]] std::optional<lock::Held> lock_by_kept();
@@ -85,6 +102,8 @@ class FileLocks final : public lock::Locks {
   std::string why_;
   std::string name_;  // of the file in messages
   std::shared_ptr<lock::LockAgent> agent_;
+  // What came of reaching the service alone; nothing if that was not tried.
+  port::Guarded<std::optional<base::Result<void>>> reached_alone_;
 
   // The view, where no other rank has a byte of it, and the lock on it.
   struct Keeping {

@@ -16,7 +16,8 @@ bool is_plain(const OpenFile& file, const Access& access) {
       access.direction == move::Direction::kRead ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
   const bool positioned =
       access.pointer == Pointer::kExplicit || access.pointer == Pointer::kIndividual;
-  return file.view.dense && !file.atomic && positioned &&
+  const bool locks_simply = !file.atomic || file.locks->locks_runs_by_ranges();
+  return file.view.dense && locks_simply && positioned &&
          (file.amode & (forbidden | MPI_MODE_SEQUENTIAL)) == 0 && !Journal::get().on();
 }
 

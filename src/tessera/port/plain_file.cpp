@@ -121,6 +121,15 @@ int64_t list_by_requests(const EmulatedStore& store, std::span<const Segment> se
   return moved;
 }
 
+struct flock range_of(int64_t begin, int64_t end, RangeLock lock) {
+  struct flock range {};
+  range.l_type = lock_type(lock);
+  range.l_whence = SEEK_SET;
+  range.l_start = begin;
+  range.l_len = end - begin;
+  return range;
+}
+
 }  // namespace
 
 PlainFile::PlainFile(std::string path, Descriptor descriptor, EmulatedStore store)
@@ -190,30 +199,26 @@ base::Result<void> PlainFile::lock_range(int64_t begin, int64_t end, RangeLock l
   if (store_.on()) {
     return base::fail_errno(EOPNOTSUPP, lock_name(lock) + path() + range_text(begin, end));
   }
-  struct flock range {};
-  range.l_type = lock_type(lock);
-  range.l_whence = SEEK_SET;
-  range.l_start = begin;
-  range.l_len = end - begin;
+  struct flock range = range_of(begin, end, lock);
   int answer = uninterrupted([&] { return ::fcntl(descriptor(), F_OFD_SETLKW, &range); });
   // Where the system has no locks of open files, those of processes still keep programs apart.
   if (answer == -1 && errno == EINVAL) {
     answer = uninterrupted([&] { return ::fcntl(descriptor(), F_SETLKW, &range); });
   }
-  return check(answer, lock_name(lock) + path() + range_text(begin, end));
+  if (answer != -1) return {};
+  return base::fail_errno(errno, lock_name(lock) + path() + range_text(begin, end));
 }
 
 base::Result<bool> PlainFile::try_lock_range(int64_t begin, int64_t end, RangeLock lock) {
   TESSERA_ASSERT(0 <= begin && begin < end);
-  struct flock range {};
-  range.l_type = lock_type(lock);
-  range.l_whence = SEEK_SET;
-  range.l_start = begin;
-  range.l_len = end - begin;
+  if (store_.on()) {
+    return base::fail_errno(EOPNOTSUPP, lock_name(lock) + path() + range_text(begin, end));
+  }
+  struct flock range = range_of(begin, end, lock);
   const int answer = uninterrupted([&] { return ::fcntl(descriptor(), F_OFD_SETLK, &range); });
-  if (answer == -1 && (errno == EAGAIN || errno == EACCES)) return false;
-  TESSERA_TRY_VOID(check(answer, lock_name(lock) + path() + range_text(begin, end)));
-  return true;
+  if (answer != -1) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  return base::fail_errno(errno, lock_name(lock) + path() + range_text(begin, end));
 }
 
 base::Result<PlainFile::Identity> PlainFile::identity() const {
