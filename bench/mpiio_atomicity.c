@@ -20,8 +20,8 @@
 enum {
   kRunBytes = 64,
   kBlockBytes = 192,
-  kRuns = 1600,
-  kDriftMax = 400, /* blocks by which a rank's first one may differ */
+  kRuns = 800,
+  kDriftMax = 200, /* blocks by which a rank's first one may differ */
   kBlocks = kRuns + kDriftMax,
   kRanksMax = 16,
   kRoundsNamed = 15, /* rounds that bytes tell apart */
@@ -36,7 +36,8 @@ struct Round {
 /* Bit j of after[i]: j wrote a byte that i wrote before. The last word: an older byte was left. */
 typedef uint64_t Orders[kRanksMax + 1];
 
-/* Where in its blocks a rank's runs begin: all overlap, by at least one step. */
+/* Where in its blocks a rank's runs begin: all overlap, by at least one step, and end before
+ * 2 * kRunBytes. */
 static int64_t shift_of(int rank, int ranks) { return rank * (kRunBytes / ranks); }
 
 static unsigned char mark_of(const struct Round* round, int rank) {
@@ -63,19 +64,17 @@ static int covers(const struct Round* round, int rank, int64_t block, int64_t at
          at < shift + kRunBytes;
 }
 
-/* The rank whose byte this is, -1 for none of this round. */
-static int writer_of(const struct Round* round, unsigned char byte) {
-  for (int rank = 0; rank < round->ranks; ++rank) {
-    if (byte == mark_of(round, rank)) return rank;
-  }
-  return -1;
+/* The rank whose byte each value is, -1 for none of this round. */
+static void name_writers(const struct Round* round, int writers[256]) {
+  for (int value = 0; value < 256; ++value) writers[value] = -1;
+  for (int rank = 0; rank < round->ranks; ++rank) writers[mark_of(round, rank)] = rank;
 }
 
 /* What the bytes of one block say. */
-static void read_block(const struct Round* round, int64_t block, const unsigned char* bytes,
-                       Orders orders) {
-  for (int64_t at = 0; at < kBlockBytes; ++at) {
-    const int writer = writer_of(round, bytes[at]);
+static void read_block(const struct Round* round, const int writers[256], int64_t block,
+                       const unsigned char* bytes, Orders orders) {
+  for (int64_t at = 0; at < 2 * kRunBytes; ++at) {
+    const int writer = writers[bytes[at]];
     for (int rank = 0; rank < round->ranks; ++rank) {
       if (!covers(round, rank, block, at)) continue;
       if (writer < 0) orders[kRanksMax] = 1;
@@ -121,11 +120,13 @@ static const char* look(const struct Session* session, const struct Round* round
                         Orders orders) {
   static unsigned char bytes[(size_t)kBlocks * kBlockBytes];
   Orders mine;
+  int writers[256];
+  name_writers(round, writers);
   memset(mine, 0, sizeof mine);
   memset(bytes, 0, sizeof bytes);
   const char* error = pread(fd, bytes, sizeof bytes, 0) < 0 ? "cannot read the scratch file" : NULL;
   for (int64_t block = session->rank; block < kBlocks; block += session->ranks) {
-    read_block(round, block, bytes + block * kBlockBytes, mine);
+    read_block(round, writers, block, bytes + block * kBlockBytes, mine);
   }
   MPI_Allreduce(mine, orders, kRanksMax + 1, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD);
   return agreed(error);
