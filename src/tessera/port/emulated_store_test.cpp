@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <vector>
@@ -87,6 +88,30 @@ TEST_F(EmulatedFileTest, ListsWaitForEachRequestAndMoveTheirBytes) {
   EXPECT_GE(time_of([&] { bytes = file->read_list(reads).bytes; }), 4 * kMillisecond);
   EXPECT_EQ(bytes, std::ssize(read));
   EXPECT_EQ(read, written);
+}
+
+// Lists over the end of the file extend it, and lists inside a file that was cut and grew again are
+// found there.
+TEST_F(EmulatedFileTest, ListsFollowTheSizeOfTheFile) {
+  const auto file = open("1us");
+  const auto other = open("1us");
+  base::Bytes written(3200);
+  std::vector<WriteSegment> writes;
+  for (size_t run = 0; run < 32; ++run) {
+    writes.push_back(
+        {static_cast<int64_t>(run) * 300, base::ByteView(written).subspan(run * 100, 100)});
+  }
+  for (const int64_t cut : {0, 5000, 20'000, 5000, 0}) {
+    ASSERT_TRUE(other->truncate(cut));
+    for (std::byte& byte : written) byte = static_cast<std::byte>(std::to_integer<int>(byte) + 3);
+    EXPECT_EQ(file->write_list(writes).bytes, std::ssize(written));
+    EXPECT_EQ(file->size().value(), std::max<int64_t>(cut, 31 * 300 + 100));
+    base::Bytes read(100);
+    for (const WriteSegment& run : writes) {
+      EXPECT_EQ(other->read_at(run.offset, read).bytes, 100);
+      EXPECT_TRUE(std::equal(read.begin(), read.end(), run.memory.begin())) << run.offset;
+    }
+  }
 }
 
 TEST_F(EmulatedFileTest, LongRunsWaitForEachStrip) {

@@ -13,6 +13,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/port/file_mapping.hpp"
 #include "tessera/port/system_call.hpp"
 
 // Not in the header of all kernels.
@@ -109,10 +110,9 @@ int64_t list_by_requests(const EmulatedStore& store, std::span<const Segment> se
   for (const Segment& segment : segments) {
     for (int64_t at = 0; at < std::ssize(segment.memory);) {
       const int64_t part = meter.admit(std::ssize(segment.memory) - at);
-      // iovec has one form for both directions; a write only reads through it.
-      const iovec memory = {const_cast<std::byte*>(segment.memory.data() + at),
-                            static_cast<size_t>(part)};
-      const ssize_t done = once(segment.offset + at, std::span(&memory, 1));
+      const auto memory =
+          segment.memory.subspan(static_cast<size_t>(at), static_cast<size_t>(part));
+      const ssize_t done = once(segment.offset + at, memory);
       moved += std::max<ssize_t>(0, done);
       if (done < part) return moved;
       at += part;
@@ -237,6 +237,18 @@ bool PlainFile::is_local() const {
   return suits == Suits::kYes;
 }
 
+std::shared_ptr<const FileMapping> PlainFile::emulated_pages() {
+  const auto now = size();
+  if (!now || *now == 0) return nullptr;
+  return pages_.with([&](std::shared_ptr<const FileMapping>& kept) {
+    if (!kept || kept->end() != *now) {
+      auto mapped = FileMapping::map(*this, 0, *now, Access::kReadWrite);
+      kept = mapped ? std::make_shared<const FileMapping>(*std::move(mapped)) : nullptr;
+    }
+    return kept;
+  });
+}
+
 bool PlainFile::is_cached(int64_t offset) const {
   char byte = 0;
   const iovec memory = {&byte, 1};
@@ -268,8 +280,8 @@ File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memor
 
 int64_t PlainFile::read_bulk(std::span<const ReadSegment> segments) {
   if (store_.on()) {
-    return list_by_requests(store_, segments, [&](int64_t offset, std::span<const iovec> memory) {
-      return read_once(descriptor(), offset, memory);
+    return list_by_requests(store_, segments, [&](int64_t offset, std::span<std::byte> memory) {
+      return ::pread(descriptor(), memory.data(), memory.size(), offset);
     });
   }
   const RingUse use = ring_use_;
@@ -282,8 +294,13 @@ int64_t PlainFile::read_bulk(std::span<const ReadSegment> segments) {
 
 int64_t PlainFile::write_bulk(std::span<const WriteSegment> segments) {
   if (store_.on()) {
-    return list_by_requests(store_, segments, [&](int64_t offset, std::span<const iovec> memory) {
-      return write_once(descriptor(), offset, memory);
+    // By system calls, writers would take turns at the lock of the file, and the store would not
+    // serve them at once.
+    const auto pages = emulated_pages();
+    return list_by_requests(store_, segments, [&](int64_t offset, base::ByteView memory) {
+      const bool inside = pages && offset + std::ssize(memory) <= pages->end();
+      if (inside && pages->store(offset, memory)) return std::ssize(memory);
+      return ::pwrite(descriptor(), memory.data(), memory.size(), offset);
     });
   }
   return write_by_ring(descriptor(), segments, ring_use_);

@@ -18,6 +18,7 @@
 #include "tessera/port/descriptor.hpp"
 #include "tessera/port/disk.hpp"
 #include "tessera/port/emulated_store.hpp"
+#include "tessera/port/guarded.hpp"
 #include "tessera/port/uring_list.hpp"
 
 namespace tessera::port {
@@ -31,6 +32,8 @@ struct OpenMode {
 };
 
 enum class RangeLock { kShared, kExclusive, kUnlock };
+
+class FileMapping;
 
 class PlainFile final : public File {
  public:
@@ -96,8 +99,12 @@ class PlainFile final : public File {
 
   PlainFile(std::string path, Descriptor descriptor, EmulatedStore store);
 
+  // The file in memory, of an emulated store, as far as it goes now; nothing where it cannot be.
+  std::shared_ptr<const FileMapping> emulated_pages();
+
   const Descriptor descriptor_;
   const EmulatedStore store_;
+  Guarded<std::shared_ptr<const FileMapping>> pages_;  // what emulated_pages() found last
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
   mutable std::atomic<Suits> mapping_suits_ = Suits::kUnknown;
