@@ -173,6 +173,21 @@ TEST_F(OwnJobTest, AtomicWritesAreNotMixed) {
   }
 }
 
+// The lock service needs nothing of the store.
+TEST_F(OwnJobTest, AtomicWritesAreNotMixedWhereThereAreNoRangeLocks) {
+  MpiJob* job = start(4, {"-x", "TESSERA_EMULATED_STORE=1ms"});
+  if (job == nullptr) GTEST_SKIP() << "Open MPI or our library is missing";
+  const std::string asked = "atomicity 40 a tessera_engine=list,tessera_lock=";
+  for (const char* mode : {"list", "range", "file"}) {
+    const auto found = job->ask(asked + mode, 60);
+    ASSERT_TRUE(found) << found.error().message();
+    EXPECT_EQ(found->at(0), 0) << mode;
+  }
+  const auto control = job->ask(asked + "none", 60);
+  ASSERT_TRUE(control) << control.error().message();
+  EXPECT_GT(control->at(0), 0);
+}
+
 // The control: on a store where writes take time they are mixed without atomic mode, and the check
 // sees it.
 TEST_F(OwnJobTest, OtherWritesAreMixedAndThatIsFound) {

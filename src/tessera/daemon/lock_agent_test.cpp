@@ -63,9 +63,9 @@ class LockAgentTest : public ::testing::Test {
     return LockAgent::on_sockets(address_, "test", std::nullopt, std::move(revive)).value();
   }
 
-  const port::TestDirectory directory_;
+  const port::TestDirectory directory_ = {};
   const std::string address_ = "unix:" + directory_.path("locks");
-  const port::PosixClock clock_;
+  const port::PosixClock clock_ = {};
   pid_t server_ = 0;
 };
 

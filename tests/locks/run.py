@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+"""Atomic mode among jobs: run.py --mpi openmpi|mpich --library LIBRARY --tesserad TESSERAD
+--programs FOLDER
+
+Jobs that use one file at the same time exclude each other, whatever opened it and whichever library
+they use; also while lock servers are killed, on file systems without locks, and with lock servers
+that the user names. A rank whose lock was taken away is told. Lock servers that were started on
+demand are gone afterwards. Prints a line for each failure; the exit code is 0 if there is none."""
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 300
+LEASE_S = 1
+JOB_LIMIT_S = 120
+LAUNCH = {"openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
+          "mpich": ["mpiexec.mpich"]}
+
+
+class Jobs:
+    """Launches jobs of one MPI in a folder of their own."""
+
+    def __init__(self, arguments, folder):
+        self.mpi = arguments.mpi
+        self.library = arguments.library
+        self.programs = pathlib.Path(arguments.programs)
+        self.tesserad = arguments.tesserad
+        self.folder = pathlib.Path(folder)
+        self.runtime = self.folder / "run"
+        self.runtime.mkdir(mode=0o700)
+        self.file = self.folder / "data"
+        self.servers = []
+
+    def fresh_file(self):
+        self.file.unlink(missing_ok=True)
+        with open(self.file, "wb") as file:
+            file.truncate(400 * 7 * 4)
+
+    def start(self, program, *arguments, ranks=2, preload=True, stock=(), **variables):
+        common = {"XDG_RUNTIME_DIR": str(self.runtime), "TESSERAD": self.tesserad,
+                  "TESSERA_LEASE": str(LEASE_S), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        environment = {**os.environ, **common, **variables}
+        inner = ["env", f"LD_PRELOAD={self.library}"] if preload else []
+        command = [*LAUNCH[self.mpi], *stock, "-n", str(ranks), *inner,
+                   str(self.programs / f"{program}-{self.mpi}"), str(self.file), *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def on_demand(self):
+        """The lock servers of these jobs that run now."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes().split(b"\0")
+                environment = (process / "environ").read_bytes()
+            except OSError:
+                continue
+            ours = f"XDG_RUNTIME_DIR={self.runtime}".encode() in environment.split(b"\0")
+            if ours and b"--on-demand" in command:
+                found.append(int(process.name))
+        return found
+
+    def serve(self, key):
+        """A lock server on a free port; its address."""
+        server = subprocess.Popen(
+            [self.tesserad, "--lock", "--fresh", "--listen", "127.0.0.1:0", "--key-file", key],
+            stderr=subprocess.PIPE, text=True)
+        self.servers.append(server)
+        line = server.stderr.readline()
+        return line.split("locks at tcp:")[1].split(",")[0]
+
+    def stop_servers(self):
+        for server in self.servers:
+            server.terminate()
+            server.wait()
+
+
+def end_of(job):
+    out, err = job.communicate(timeout=JOB_LIMIT_S)
+    return job.returncode, out, err
+
+
+def check_whole(jobs, *running):
+    """All jobs end well, and nothing that was read was torn."""
+    for job in running:
+        code, out, err = end_of(job)
+        assert code == 0 and ": 0 torn" in out, f"exit {code}: {out} {err}"
+
+
+def jobs_of_one_node(jobs):
+    """A communicator's open, and opens of ranks alone."""
+    check_whole(jobs, jobs.start("atomic_jobs", "1", str(ROUNDS)),
+                jobs.start("atomic_jobs", "2", str(ROUNDS), "self"))
+
+
+def job_of_the_stock_library(jobs):
+    """Ours and the stock library's, which locks by fcntl."""
+    stock = ["--mca", "io", "romio321"] if jobs.mpi == "openmpi" else []
+    check_whole(jobs, jobs.start("atomic_jobs", "1", str(ROUNDS)),
+                jobs.start("atomic_jobs", "2", str(ROUNDS // 3), preload=False, stock=stock))
+
+
+def control_without_locks(jobs):
+    """The control: without locks something is torn."""
+    for _ in range(20):
+        pair = [jobs.start("atomic_jobs", str(i), str(3 * ROUNDS), TESSERA_LOCK="none")
+                for i in (1, 2)]
+        if any(": 0 torn" not in end_of(job)[1] for job in pair):
+            return
+    raise AssertionError("nothing was torn without locks")
+
+
+def killed_lock_servers(jobs):
+    """The server of the file is killed again and again; another one takes over."""
+    pair = [jobs.start("atomic_jobs", str(i), str(2 * ROUNDS)) for i in (1, 2)]
+    kills = 0
+    while kills < 3 and all(job.poll() is None for job in pair):
+        for server in jobs.on_demand():
+            os.kill(server, signal.SIGKILL)
+            kills += 1
+        time.sleep(0.2)
+    check_whole(jobs, *pair)
+    assert kills > 0, "no server was there to be killed"
+
+
+def file_system_without_locks(jobs):
+    """No fcntl lock is to be had."""
+    check_whole(jobs, *[jobs.start("atomic_jobs", str(i), str(ROUNDS // 3),
+                                   TESSERA_EMULATED_STORE="1ms") for i in (1, 2)])
+
+
+def servers_of_the_user(jobs):
+    """Two servers over TCP that know a key; nothing is started."""
+    nothing_left(jobs)
+    key = str(jobs.folder / "key")
+    subprocess.run([jobs.tesserad, "--make-key", key], check=True)
+    addresses = ",".join(jobs.serve(key) for _ in range(2))
+    pair = [jobs.start("atomic_jobs", str(i), str(ROUNDS), TESSERA_LOCKS=addresses,
+                       TESSERA_KEY_FILE=key) for i in (1, 2)]
+    while all(job.poll() is None for job in pair):
+        assert not jobs.on_demand()
+        time.sleep(0.05)
+    check_whole(jobs, *pair)
+
+
+def unreachable_service(jobs):
+    """Where no server can be started, ranges of the file system do, from first to last byte."""
+    check_whole(jobs, *[jobs.start("atomic_jobs", str(i), str(ROUNDS // 3),
+                                   TESSERAD="/no/such/tesserad") for i in (1, 2)])
+
+
+def lock_that_was_lost(jobs):
+    """A rank that is frozen in the middle of a write for longer than its lease is told."""
+    frozen = jobs.start("slow_write", ranks=1, TESSERA_EMULATED_STORE="1500ms",
+                        TESSERA_ENGINE="list", TESSERA_LOCK_PRIVATE="disable")
+    while "writing" not in frozen.stdout.readline():
+        assert frozen.poll() is None
+    time.sleep(0.5)
+    rank = pid_of(jobs, "slow_write")
+    os.kill(rank, signal.SIGSTOP)
+    begin = time.monotonic()
+    check_whole(jobs, jobs.start("atomic_jobs", "1", "1", ranks=1, TESSERA_EMULATED_STORE="1ms"))
+    waited = time.monotonic() - begin
+    os.kill(rank, signal.SIGCONT)
+    code, out, err = end_of(frozen)
+    assert waited < LEASE_S + 3, f"another job waited for {waited:.1f} s"
+    assert "class of its own" in out and "taken away" in out, f"exit {code}: {out} {err}"
+
+
+def pid_of(jobs, program):
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if command[0].endswith(f"{program}-{jobs.mpi}".encode()) and str(
+                jobs.file).encode() in command:
+            return int(process.name)
+    raise AssertionError(f"{program} does not run")
+
+
+def nothing_left(jobs):
+    """Servers on demand go by themselves, and take their sockets along."""
+    end = time.monotonic() + 20
+    while jobs.on_demand() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not jobs.on_demand(), "lock servers are left behind"
+    sockets = list((jobs.runtime / "tessera").glob("*.locks"))
+    assert not sockets, f"sockets are left behind: {sockets}"
+
+
+SCENES = [jobs_of_one_node, job_of_the_stock_library, control_without_locks, killed_lock_servers,
+          file_system_without_locks, servers_of_the_user, unreachable_service, lock_that_was_lost,
+          nothing_left]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("mpi", "library", "tesserad", "programs"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--only")
+    arguments = parser.parse_args()
+    failures = 0
+    scenes = [scene for scene in SCENES if arguments.only in (None, scene.__name__)]
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = Jobs(arguments, folder)
+        for scene in scenes:
+            jobs.fresh_file()
+            begin = time.monotonic()
+            try:
+                scene(jobs)
+                print(f"ok {scene.__name__}, {time.monotonic() - begin:.1f} s", flush=True)
+            except (AssertionError, subprocess.SubprocessError) as error:
+                failures += 1
+                print(f"FAIL {scene.__name__}: {error}", flush=True)
+        jobs.stop_servers()
+    print(f"{arguments.mpi}: {len(scenes)} scenes, {failures} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
