@@ -35,7 +35,7 @@ LockProxy::LockProxy(std::string name, const LockProxySettings& settings, port::
 void LockProxy::connected_up(int64_t now_ns) { upstream_.connected(now_ns); }
 
 base::Result<void> LockProxy::receive_up(base::ByteView frame, int64_t now_ns) {
-  const auto taken = upstream_.receive(frame, now_ns);
+  auto taken = upstream_.receive(frame, now_ns);
   follow_up(now_ns);
   return taken;
 }
