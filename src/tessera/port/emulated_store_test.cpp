@@ -162,6 +162,9 @@ TEST_F(EmulatedFileTest, IsNotLocalAndHasNoRangeLocks) {
   const auto locked = emulated->lock_range(0, 10, RangeLock::kExclusive);
   ASSERT_FALSE(locked);
   EXPECT_EQ(locked.error().errno_value, EOPNOTSUPP);
+  const auto tried = emulated->try_lock_range(0, 10, RangeLock::kExclusive);
+  ASSERT_FALSE(tried);
+  EXPECT_EQ(tried.error().errno_value, EOPNOTSUPP);
   ::unsetenv("TESSERA_EMULATED_STORE");
   const auto plain = PlainFile::open(directory_.path("file"), {.write = true}).value();
   EXPECT_TRUE(plain->lock_range(0, 10, RangeLock::kExclusive));
