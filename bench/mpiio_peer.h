@@ -51,7 +51,8 @@ struct Request {
   long repetitions;
   int verify; /* of the first repetition */
   int atomic; /* in atomic mode */
-  int slow;   /* nothing is repeated uncounted; all sleep until they start and when they are done */
+  int slow; /* only an element is moved uncounted; all sleep until they start and when they are done
+             */
   MPI_Info hints;
 };
 

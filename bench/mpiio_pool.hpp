@@ -31,8 +31,8 @@ struct Operation {
   Timed timed = Timed::kTransfer;
   std::string hints = "-";  // key=value,key=value
   bool atomic = false;      // in atomic mode
-  // For an operation of many milliseconds whose rivals are modes of the same job: none is uncounted
-  // before it, and processes that are done sleep until all are.
+  // For an operation of many milliseconds whose rivals are modes of the same job: only an element
+  // is moved uncounted before it, and processes sleep until they start and when they are done.
   bool slow = false;
 };
 

@@ -395,6 +395,16 @@ static const char* verified_once(struct Session* session, const struct Request* 
   return error != NULL ? error : restored;
 }
 
+/* One element of this rank's own: what an open file does only once is not timed. */
+static const char* touch_first(struct Session* session, const struct Request* request,
+                               MPI_File file) {
+  unsigned char* memory = session->buffer + session->layout.memory_begin_bytes;
+  const MPI_Datatype element = session->layout.element;
+  return mpi_error_text(request->direction == kRead
+                            ? MPI_File_read_at(file, 0, memory, 1, element, MPI_STATUS_IGNORE)
+                            : MPI_File_write_at(file, 0, memory, 1, element, MPI_STATUS_IGNORE));
+}
+
 const char* session_run(struct Session* session, const struct Request* request, double* ns) {
   struct Open open_file = {MPI_FILE_NULL, -1};
   const char* error = NULL;
@@ -405,6 +415,8 @@ const char* session_run(struct Session* session, const struct Request* request, 
   if (request->verify && request->mode != kPosix) error = verified_once(session, request);
   if (error != NULL) return error;
   if (request->timed == kTransfer) error = agreed(open_for(session, request, &open_file));
+  if (error == NULL && request->slow && request->timed == kTransfer && request->mode != kPosix)
+    error = agreed(touch_first(session, request, open_file.file));
   /* The first one after another job's turn finds its caches gone, and is not counted. */
   for (long i = request->slow ? 1 : 0; i <= request->repetitions && error == NULL; ++i) {
     if (i == 1) *ns = 0;
