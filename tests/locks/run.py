@@ -117,7 +117,9 @@ def control_without_locks(jobs):
 
 
 def killed_lock_servers(jobs):
-    """The server of the file is killed again and again; another one takes over."""
+    """The server of the file is killed again and again; another one takes over, and the next job
+    on the file takes what the last one left behind."""
+    nothing_left(jobs)
     pair = [jobs.start("atomic_jobs", str(i), str(2 * ROUNDS)) for i in (1, 2)]
     kills = 0
     while kills < 3 and all(job.poll() is None for job in pair):
@@ -127,6 +129,7 @@ def killed_lock_servers(jobs):
         time.sleep(0.2)
     check_whole(jobs, *pair)
     assert kills > 0, "no server was there to be killed"
+    check_whole(jobs, jobs.start("atomic_jobs", "3", "1"))
 
 
 def file_system_without_locks(jobs):

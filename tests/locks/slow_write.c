@@ -13,13 +13,13 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   MPI_Datatype spread;
-  MPI_Type_vector(10, 1, 2, MPI_INT, &spread);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &spread);
   MPI_Type_commit(&spread);
   MPI_File_set_view(file, 0, MPI_INT, spread, "native", MPI_INFO_NULL);
-  int data[10] = {0};
+  int data[2] = {0};
   printf("writing\n");
   fflush(stdout);
-  const int code = MPI_File_write_at(file, 0, data, 10, MPI_INT, MPI_STATUS_IGNORE);
+  const int code = MPI_File_write_at(file, 0, data, 2, MPI_INT, MPI_STATUS_IGNORE);
   int error_class = 0, length = 0;
   char text[MPI_MAX_ERROR_STRING] = "";
   MPI_Error_class(code, &error_class);
