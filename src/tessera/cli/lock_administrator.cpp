@@ -1,14 +1,12 @@
 #include "tessera/cli/lock_administrator.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "tessera/cli/lock_sockets.hpp"
 #include "tessera/lock/placement.hpp"
-#include "tessera/port/posix_clock.hpp"
 #include "tessera/port/runtime_folder.hpp"
 
 namespace tessera::cli {
@@ -19,7 +17,6 @@ using base::Code;
 using base::Result;
 using lock::LockRow;
 
-constexpr int64_t kPatienceNs = 5'000'000'000;
 // What the socket of a server that was started on demand is called.
 constexpr const char* kSocketSuffix = ".locks";
 
@@ -36,13 +33,6 @@ Result<std::vector<std::string>> sockets_of_user() {
   if (error) return base::fail_errno(error.value(), "list the folder " + folder);
   std::sort(addresses.begin(), addresses.end());
   return addresses;
-}
-
-// The reason why there was no connection, as one that a caller can react to.
-base::Failure unreachable(const std::string& address, const base::Error& reason) {
-  const bool nobody = reason.errno_value == ENOENT || reason.errno_value == ECONNREFUSED;
-  if (!nobody) return base::fail(reason.code, address + ": " + reason.message());
-  return {{Code::kNotFound, reason.errno_value, "there is no lock server at " + address}};
 }
 
 }  // namespace
@@ -65,48 +55,20 @@ Result<LockServerAddresses> lock_server_addresses(const std::string& named) {
 
 Result<LockAdministrator> LockAdministrator::connect(const std::string& address) {
   TESSERA_TRY(std::unique_ptr<port::AuthenticatedSockets> sockets, make_lock_sockets(address));
-  TESSERA_TRY(const port::ConnectionId connection, sockets->transport().connect(address));
-  LockAdministrator made(address, std::move(sockets), connection);
-  const auto connected = made.wait(port::Event::Kind::kConnected);
-  if (!connected) return unreachable(address, connected.error());
-  return made;
-}
-
-Result<port::Event> LockAdministrator::wait(port::Event::Kind kind) {
-  const port::PosixClock clock;
-  const int64_t end_ns = clock.now_ns() + kPatienceNs;
-  for (int64_t now_ns = clock.now_ns(); now_ns < end_ns; now_ns = clock.now_ns()) {
-    auto event = sockets_->transport().next_event(end_ns - now_ns);
-    if (!event) continue;
-    if (event->kind == kind) return *std::move(event);
-    if (event->kind == port::Event::Kind::kClosed) return base::Failure{event->reason};
-  }
-  return base::fail(Code::kRetry, "no answer for some seconds");
-}
-
-template <typename Answer>
-Result<Answer> LockAdministrator::ask(const lock::AdminMessage& message) {
-  TESSERA_TRY_VOID(sockets_->transport().send(connection_, lock::encode(message)));
-  const auto event = wait(port::Event::Kind::kFrame);
-  if (!event) {
-    return base::fail(event.error().code,
-                      "the lock server at " + address_ + ": " + event.error().message());
-  }
-  TESSERA_TRY(lock::AdminMessage answer, lock::decode_admin(event->frame));
-  if (auto* expected = std::get_if<Answer>(&answer)) return std::move(*expected);
-  return base::fail(Code::kIntegrity, "the lock server at " + address_ + " answers something else");
+  TESSERA_TRY(auto server, lock::AdminConnection::connect(std::move(sockets), address));
+  return LockAdministrator(std::move(server));
 }
 
 Result<LockServerState> LockAdministrator::list(const std::optional<std::string>& file) {
-  LockServerState state = {address_};
+  LockServerState state = {address()};
   lock::ListLocks asked = {.file = file};
   for (;;) {
-    TESSERA_TRY(lock::LockList page, ask<lock::LockList>(asked));
+    TESSERA_TRY(lock::LockList page, server_.ask<lock::LockList>(asked));
     state.facts = page.facts;
     std::move(page.rows.begin(), page.rows.end(), std::back_inserter(state.rows));
     if (page.complete) return state;
     if (page.next <= asked.after) {
-      return base::fail(Code::kIntegrity, "the lock server at " + address_ + " lists in circles");
+      return base::fail(Code::kIntegrity, "the lock server at " + address() + " lists in circles");
     }
     asked.after = page.next;
   }
@@ -114,13 +76,14 @@ Result<LockServerState> LockAdministrator::list(const std::optional<std::string>
 
 Result<LockServerState> LockAdministrator::find(lock::LockId lock) {
   const lock::ListLocks asked = {.after = {lock.session, lock.sequence - 1}, .rows_max = 1};
-  TESSERA_TRY(lock::LockList page, ask<lock::LockList>(asked));
+  TESSERA_TRY(lock::LockList page, server_.ask<lock::LockList>(asked));
   std::erase_if(page.rows, [&](const LockRow& row) { return row.lock != lock; });
-  return LockServerState{address_, page.facts, std::move(page.rows)};
+  return LockServerState{address(), page.facts, std::move(page.rows)};
 }
 
 Result<lock::BreakOutcome> LockAdministrator::break_lock(uint64_t epoch, lock::LockId lock) {
-  TESSERA_TRY(const lock::LockBroken answer, ask<lock::LockBroken>(lock::BreakLock{epoch, lock}));
+  TESSERA_TRY(const lock::LockBroken answer,
+              server_.ask<lock::LockBroken>(lock::BreakLock{epoch, lock}));
   return answer.outcome;
 }
 

@@ -5,14 +5,14 @@
 // Thread safety: none; one thread.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/result.hpp"
+#include "tessera/lock/admin_connection.hpp"
 #include "tessera/lock/admin_messages.hpp"
-#include "tessera/port/authenticated_sockets.hpp"
 
 namespace tessera::cli {
 
@@ -37,8 +37,7 @@ class LockAdministrator {
   // Fails with kNotFound if nobody listens at the address, with kDenied if they do not let us in.
   static base::Result<LockAdministrator> connect(const std::string& address);
 
-  // All functions fail with kRetry if the server does not answer in time, with kFailed if it goes
-  // away, with kIntegrity if what it says is no answer.
+  // All functions fail as AdminConnection::ask().
 
   // All requests, or those of one file.
   [[nodiscard]] base::Result<LockServerState> list(const std::optional<std::string>& file);
@@ -46,21 +45,12 @@ class LockAdministrator {
   [[nodiscard]] base::Result<LockServerState> find(lock::LockId lock);
   [[nodiscard]] base::Result<lock::BreakOutcome> break_lock(uint64_t epoch, lock::LockId lock);
 
-  [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] const std::string& address() const { return server_.address(); }
 
  private:
-  LockAdministrator(std::string address, std::unique_ptr<port::AuthenticatedSockets> sockets,
-                    port::ConnectionId connection)
-      : address_(std::move(address)), sockets_(std::move(sockets)), connection_(connection) {}
+  explicit LockAdministrator(lock::AdminConnection server) : server_(std::move(server)) {}
 
-  // The next event of the connection that is of this kind.
-  [[nodiscard]] base::Result<port::Event> wait(port::Event::Kind kind);
-  template <typename Answer>
-  [[nodiscard]] base::Result<Answer> ask(const lock::AdminMessage& message);
-
-  std::string address_;
-  std::unique_ptr<port::AuthenticatedSockets> sockets_;
-  port::ConnectionId connection_;
+  lock::AdminConnection server_;
 };
 
 }  // namespace tessera::cli

@@ -58,7 +58,18 @@ base::Result<base::Bytes> LockAdmin::answer(base::ByteView frame, int64_t now_ns
   if (const auto* asked = std::get_if<lock::BreakLock>(&message)) {
     return lock::encode(break_lock(*asked));
   }
+  if (const auto* asked = std::get_if<lock::OpenToNodes>(&message)) {
+    return lock::encode(open(*asked));
+  }
   return base::fail(base::Code::kIntegrity, "a message that only servers send");
+}
+
+lock::OpenedToNodes LockAdmin::open(const lock::OpenToNodes& asked) const {
+  if (!open_) return {};
+  auto opened = open_(asked.host);
+  if (opened) return *std::move(opened);
+  log_("cannot be opened to other nodes: " + opened.error().message());
+  return {};
 }
 
 lock::LockList LockAdmin::list(const lock::ListLocks& asked, int64_t now_ns) const {

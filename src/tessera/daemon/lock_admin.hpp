@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "tessera/lock/admin_messages.hpp"
 #include "tessera/lock/lock_server.hpp"
@@ -24,6 +25,10 @@ class LockAdmin {
   // The server was started at `start_ns`. Requires that it outlives this.
   LockAdmin(lock::LockServer& server, int64_t start_ns, Log log);
 
+  // What is to be done for a job of several nodes: listen for TCP at the host. Without it nothing.
+  using Open = std::function<base::Result<lock::OpenedToNodes>(const std::string& host)>;
+  void set_open(Open open) { open_ = std::move(open); }
+
   // The frame that answers an administrator's. Fails, and the connection is to be ended, if no
   // administrator sends such a one.
   [[nodiscard]] base::Result<base::Bytes> answer(base::ByteView frame, int64_t now_ns);
@@ -31,10 +36,12 @@ class LockAdmin {
  private:
   [[nodiscard]] lock::LockList list(const lock::ListLocks& asked, int64_t now_ns) const;
   [[nodiscard]] lock::LockBroken break_lock(const lock::BreakLock& asked);
+  [[nodiscard]] lock::OpenedToNodes open(const lock::OpenToNodes& asked) const;
 
   lock::LockServer& server_;
   const int64_t start_ns_;
   const Log log_;
+  Open open_;
 };
 
 }  // namespace tessera::daemon

@@ -29,6 +29,9 @@ class LockDaemon final : public FrameDaemon {
   // last has gone.
   void watch_clients(std::function<void(bool has_clients)> watch) { watch_ = std::move(watch); }
 
+  // What is done for jobs of several nodes (lock_admin.hpp).
+  void set_open_to_nodes(LockAdmin::Open open) { admin_.set_open(std::move(open)); }
+
   // The page that Prometheus reads, if serve() runs and finds the time within so long. `wake` wakes
   // the transport. From any other thread.
   [[nodiscard]] std::optional<std::string> metrics(const std::function<void()>& wake,

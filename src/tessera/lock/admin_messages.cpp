@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tessera/lock/message_codec.hpp"
+#include "tessera/port/secret_key.hpp"
 
 namespace tessera::lock {
 
@@ -187,6 +188,24 @@ void write(ByteWriter& to, const LockBroken& m) { to.u8(static_cast<uint8_t>(m.o
 
 Result<LockBroken> read(ByteReader& from, LockBroken m) {
   TESSERA_TRY(m.outcome, codec::read_enum(from, BreakOutcome::kOtherEpoch));
+  return m;
+}
+
+void write(ByteWriter& to, const OpenToNodes& m) { codec::write_text(to, m.host, kHostBytesMax); }
+
+Result<OpenToNodes> read(ByteReader& from, OpenToNodes m) {
+  TESSERA_TRY(m.host, codec::read_text(from, kHostBytesMax));
+  return m;
+}
+
+void write(ByteWriter& to, const OpenedToNodes& m) {
+  codec::write_text(to, m.address, kAddressBytesMax);
+  codec::write_text(to, m.key, 2 * port::SecretKey::kBytes);
+}
+
+Result<OpenedToNodes> read(ByteReader& from, OpenedToNodes m) {
+  TESSERA_TRY(m.address, codec::read_text(from, kAddressBytesMax));
+  TESSERA_TRY(m.key, codec::read_text(from, 2 * port::SecretKey::kBytes));
   return m;
 }
 

@@ -1,10 +1,13 @@
-// Messages of administrators: looking at the locks of a running server, and breaking one.
+// Messages of administrators: looking at the locks of a running server, and breaking one; and of
+// jobs that have the server of a file opened to their other nodes.
 //
 //   administrator                            server
 //   ListLocks{after, rows_max, file}     ->
 //                                        <-  LockList{facts, rows, next, complete}
 //   BreakLock{epoch, lock}               ->
 //                                        <-  LockBroken{outcome}
+//   OpenToNodes{host}                    ->
+//                                        <-  OpenedToNodes{address, key}, or with neither
 //
 // An administrator has no session: it says no Hello, holds nothing, and is not heard of again when
 // its connection ends. Its messages travel beside those of clients, which have other types.
@@ -36,6 +39,9 @@
 
 namespace tessera::lock {
 
+// Of the name of a machine, and of an address there.
+inline constexpr size_t kHostBytesMax = 256;
+inline constexpr size_t kAddressBytesMax = 512;
 // Of one page.
 inline constexpr uint64_t kRowsMax = 1024;
 
@@ -104,7 +110,23 @@ struct LockBroken {
   friend bool operator==(const LockBroken&, const LockBroken&) = default;
 };
 
-using AdminMessage = std::variant<ListLocks, LockList, BreakLock, LockBroken>;
+// Asks a server that was started on demand, and is reached by a Unix socket, to listen for TCP too:
+// at a name of its own machine.
+struct OpenToNodes {
+  std::string host = {};
+  friend bool operator==(const OpenToNodes&, const OpenToNodes&) = default;
+};
+
+// Where it listens, and the key of those who may come, as port::SecretKey reads it. Both are empty
+// if it does not do such a thing.
+struct OpenedToNodes {
+  std::string address = {};
+  std::string key = {};
+  friend bool operator==(const OpenedToNodes&, const OpenedToNodes&) = default;
+};
+
+using AdminMessage =
+    std::variant<ListLocks, LockList, BreakLock, LockBroken, OpenToNodes, OpenedToNodes>;
 
 // The counts of a server, as they are called wherever they are shown; in the order of the messages.
 struct CountName {

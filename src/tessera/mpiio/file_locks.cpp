@@ -1,6 +1,7 @@
 #include "tessera/mpiio/file_locks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,23 @@ bool apart(const ByteSet& mine, base::ByteView theirs) {
   return overlap && !*overlap;
 }
 
+base::Bytes pack(const std::array<std::string, 3>& texts) {
+  base::Bytes packed;
+  base::ByteWriter writer(packed);
+  for (const std::string& text : texts) writer.sized_bytes(base::bytes_of(text));
+  return packed;
+}
+
+Result<std::array<std::string, 3>> unpack(base::ByteView packed) {
+  std::array<std::string, 3> texts;
+  base::ByteReader reader(packed);
+  for (std::string& text : texts) {
+    TESSERA_TRY(const base::ByteView bytes, reader.sized_bytes());
+    text = base::text_of(bytes);
+  }
+  return texts;
+}
+
 }  // namespace
 
 // What a rank tells the others: facts as bits, the extent, and its view if that may be compared.
@@ -106,7 +124,9 @@ Result<void> FileLocks::reach_service_alone() {
     reached = [&]() -> Result<void> {
       TESSERA_TRY(const auto identity, file_.identity());
       name_ = lock::plain_file_name(identity);
-      return has_lock_servers() ? use_server() : use_own_server(identity, true);
+      if (has_lock_servers()) return use_server();
+      TESSERA_TRY_VOID(start_lock_server(file_));
+      return use_own_server(identity);
     }();
     return *reached;
   });
@@ -175,29 +195,43 @@ bool FileLocks::has_ranges(bool only_read) {
   return taken.has_value();
 }
 
+// What the first rank tells the others: the name of the file, since devices have different numbers
+// on different nodes, and where ranks of other nodes reach the server that it has started.
 Result<void> FileLocks::reach_service(Group& group) {
   const auto identity = file_.identity();
+  const bool starts = group.rank() == 0 && !has_lock_servers();
+  base::Result<void> started = starts ? start_lock_server(file_) : Result<void>();
+  lock::OpenedToNodes opened;
+  if (starts && started && group.node_size() < group.size()) {
+    auto asked = open_lock_server(file_);
+    if (asked) opened = *std::move(asked);
+    if (!asked) started = base::failure_of(asked);
+  }
   const std::string mine = identity ? lock::plain_file_name(*identity) : std::string();
-  // Devices have different numbers on different nodes; that of the first rank counts.
-  TESSERA_TRY(const base::Bytes name,
-              group.exchange().broadcast(0, base::copy_of(base::bytes_of(mine))));
-  name_ = base::text_of(name);
+  TESSERA_TRY(const base::Bytes told,
+              group.exchange().broadcast(0, pack({mine, opened.address, opened.key})));
   if (!identity) return base::failure_of(identity);
-  return has_lock_servers() ? use_server() : use_own_server(*identity, group.rank() == 0);
+  if (!started) return started;
+  TESSERA_TRY(const auto said, unpack(told));
+  name_ = said[0];
+  if (has_lock_servers()) return use_server();
+  const bool is_here = group.nodes()[static_cast<size_t>(group.rank())] == group.nodes().front();
+  return is_here ? use_own_server(*identity) : use_agent({said[1], said[2]});
 }
 
 Result<void> FileLocks::use_server() {
   TESSERA_TRY(const std::string address, lock_server_of(name_));
-  TESSERA_TRY(agent_, lock_agent_at(address, nullptr));
-  why_ = "by the lock server at " + address;
-  return {};
+  return use_agent({address});
 }
 
-Result<void> FileLocks::use_own_server(const port::PlainFile::Identity& identity, bool starts) {
+Result<void> FileLocks::use_own_server(const port::PlainFile::Identity& identity) {
   TESSERA_TRY(const std::string address, lock::on_demand_address(identity));
-  if (starts) TESSERA_TRY_VOID(start_lock_server(file_));
-  TESSERA_TRY(agent_, lock_agent_at(address, &file_));
-  why_ = "by a lock server of this file at " + address;
+  return use_agent({.address = address, .file = &file_});
+}
+
+Result<void> FileLocks::use_agent(const LockServerPlace& place) {
+  TESSERA_TRY(agent_, lock_agent_at(place));
+  why_ = "by the lock server at " + place.address;
   return {};
 }
 
@@ -212,13 +246,8 @@ Result<FileLocks::Means> FileLocks::choose_means(const std::vector<Share>& share
     why_ = "by ranges of the file system";
     return Means::kRanges;
   }
-  const bool one_node = group.node_size() == group.size();
-  Result<void> reached =
-      servers || one_node
-          ? Result<void>()
-          : base::fail(Code::kInvalid,
-                       "the ranks are on several nodes, and TESSERA_LOCKS names no lock server");
-  if (reached && !agent_) reached = reach_service(group);
+  Result<void> reached;
+  if (!agent_) reached = reach_service(group);
   reached = group.exchange().agree(reached);
   if (reached) return Means::kService;
   agent_.reset();

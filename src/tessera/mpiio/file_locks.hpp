@@ -35,6 +35,7 @@
 namespace tessera::mpiio {
 
 struct FileView;
+struct LockServerPlace;
 
 class FileLocks final : public lock::Locks {
  public:
@@ -78,10 +79,10 @@ class FileLocks final : public lock::Locks {
   [[nodiscard]] base::Result<Means> choose_means(const std::vector<Share>& shares, Group& group);
   [[nodiscard]] base::Result<void> reach_service(Group& group);
   [[nodiscard]] base::Result<void> reach_service_alone();
-  // One that TESSERA_LOCKS names, or one of this file alone, which the first rank starts.
+  // One that TESSERA_LOCKS names; one of this file alone on this node; one at some place.
   [[nodiscard]] base::Result<void> use_server();
-  [[nodiscard]] base::Result<void> use_own_server(const port::PlainFile::Identity& identity,
-                                                  bool starts);
+  [[nodiscard]] base::Result<void> use_own_server(const port::PlainFile::Identity& identity);
+  [[nodiscard]] base::Result<void> use_agent(const LockServerPlace& place);
   [[nodiscard]] bool has_ranges(bool only_read);
   [[nodiscard]] lock::Mode mode_of(move::Direction direction) const {
     const bool shared = direction == move::Direction::kRead && !reads_alone_;

@@ -9,7 +9,9 @@
 #include <map>
 #include <vector>
 
+#include "tessera/lock/admin_connection.hpp"
 #include "tessera/lock/placement.hpp"
+#include "tessera/lock/plain_names.hpp"
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/key_file.hpp"
 #include "tessera/port/start_program.hpp"
@@ -67,18 +69,27 @@ Result<void> start_for(const std::string& path) {
   return base::fail(Code::kFailed, program + " could not serve the locks of " + path);
 }
 
-// Who this process is, for those who look at a server.
-std::string client_name() {
+std::string host_name() {
   char host[256] = {};
   ::gethostname(host, sizeof(host) - 1);
+  return host;
+}
+
+// Who this process is, for those who look at a server.
+std::string client_name() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return std::string(::program_invocation_short_name) + " rank " + std::to_string(rank) + ", " +
-         host + ":" + std::to_string(::getpid());
+         host_name() + ":" + std::to_string(::getpid());
 }
 
-Result<std::optional<port::SecretKey>> key_for(const std::string& address) {
+Result<std::optional<port::SecretKey>> key_for(const LockServerPlace& place) {
+  const std::string& address = place.address;
   if (address.starts_with("unix:")) return std::optional<port::SecretKey>();
+  if (!place.key.empty()) {
+    TESSERA_TRY(auto given, port::SecretKey::parse(place.key));
+    return std::optional<port::SecretKey>(std::move(given));
+  }
   const char* path = std::getenv(kKeyFile);
   if (path == nullptr) {
     return base::fail(Code::kInvalid, "the lock server at " + address +
@@ -111,18 +122,27 @@ Result<std::string> lock_server_of(const std::string& file_name) {
 
 Result<void> start_lock_server(const port::PlainFile& file) { return start_for(open_path(file)); }
 
-Result<std::shared_ptr<lock::LockAgent>> lock_agent_at(const std::string& address,
-                                                       const port::PlainFile* file) {
+Result<lock::OpenedToNodes> open_lock_server(const port::PlainFile& file) {
+  TESSERA_TRY(const auto identity, file.identity());
+  TESSERA_TRY(const std::string address, lock::on_demand_address(identity));
+  TESSERA_TRY(auto sockets, port::AuthenticatedSockets::create(std::nullopt));
+  TESSERA_TRY(auto server, lock::AdminConnection::connect(std::move(sockets), address));
+  TESSERA_TRY(auto opened, server.ask<lock::OpenedToNodes>(lock::OpenToNodes{host_name()}));
+  if (!opened.address.empty()) return opened;
+  return base::fail(Code::kFailed, "the lock server cannot be reached from other nodes");
+}
+
+Result<std::shared_ptr<lock::LockAgent>> lock_agent_at(const LockServerPlace& place) {
   return agents().with([&](Agents& all) -> Result<std::shared_ptr<lock::LockAgent>> {
-    if (auto known = all[address].lock()) return known;
-    TESSERA_TRY(auto key, key_for(address));
+    if (auto known = all[place.address].lock()) return known;
+    TESSERA_TRY(auto key, key_for(place));
     std::function<void()> revive;
-    if (file != nullptr) {
-      revive = [path = open_path(*file)] { static_cast<void>(start_for(path)); };
+    if (place.file != nullptr) {
+      revive = [path = open_path(*place.file)] { static_cast<void>(start_for(path)); };
     }
-    TESSERA_TRY(auto made, lock::LockAgent::on_sockets(address, client_name(), std::move(key),
+    TESSERA_TRY(auto made, lock::LockAgent::on_sockets(place.address, client_name(), std::move(key),
                                                        std::move(revive)));
-    all[address] = made;
+    all[place.address] = made;
     return made;
   });
 }

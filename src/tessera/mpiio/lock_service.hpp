@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tessera/base/result.hpp"
+#include "tessera/lock/admin_messages.hpp"
 #include "tessera/lock/lock_agent.hpp"
 #include "tessera/port/plain_file.hpp"
 
@@ -27,9 +28,18 @@ namespace tessera::mpiio {
 // Starts the server of one file of this machine, if there is none. Fails if it cannot be.
 [[nodiscard]] base::Result<void> start_lock_server(const port::PlainFile& file);
 
-// The agent of this process at an address, shared by all who need it. `file` is what to start a
-// server for when there is none any more; may be null.
+// Where ranks of other nodes reach the server of a file of this machine. Fails if they cannot.
+[[nodiscard]] base::Result<lock::OpenedToNodes> open_lock_server(const port::PlainFile& file);
+
+// Where an agent finds its server.
+struct LockServerPlace {
+  std::string address;
+  std::string key = {};                   // over TCP; empty: the one of TESSERA_KEY_FILE
+  const port::PlainFile* file = nullptr;  // to start a server for when there is none any more
+};
+
+// The agent of this process at a place, shared by all who need it.
 [[nodiscard]] base::Result<std::shared_ptr<lock::LockAgent>> lock_agent_at(
-    const std::string& address, const port::PlainFile* file);
+    const LockServerPlace& place);
 
 }  // namespace tessera::mpiio

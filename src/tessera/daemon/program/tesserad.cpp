@@ -183,6 +183,27 @@ void serve_until_idle(daemon::LockDaemon& served, const port::Clock& clock) {
   }
 }
 
+// Listens for TCP at the first host that is asked for; all who come later use that.
+class Gate {
+ public:
+  Gate(port::Transport& transport, port::SecretKey key)
+      : transport_(transport), key_(std::move(key)) {}
+
+  base::Result<lock::OpenedToNodes> open(const std::string& host) {
+    if (address_.empty()) {
+      TESSERA_TRY(address_, transport_.listen("tcp:" + host + ":0"));
+    }
+    lock::OpenedToNodes opened = {.address = address_};
+    key_.reveal([&](std::string_view text) { opened.key = text; });
+    return opened;
+  }
+
+ private:
+  port::Transport& transport_;
+  const port::SecretKey key_;
+  std::string address_;
+};
+
 // Whoever starts it may connect once this process, the first, has ended.
 int serve_on_demand(Arguments arguments) {
   auto file = open_guarded(arguments.on_demand);
@@ -191,7 +212,9 @@ int serve_on_demand(Arguments arguments) {
   if (!identity) return fail(identity.error());
   const auto address = lock::on_demand_address(*identity);
   if (!address) return fail(address.error());
-  auto sockets = open_sockets(arguments);
+  port::SystemRandom random;
+  const port::SecretKey key = port::SecretKey::draw(random);
+  auto sockets = port::AuthenticatedSockets::create(key);
   if (!sockets) return fail(sockets.error());
   const std::string socket_path = address->substr(std::string("unix:").size());
   arguments.fresh = !was_busy(socket_path);
@@ -202,11 +225,12 @@ int serve_on_demand(Arguments arguments) {
   if (child != 0) ::_exit(child > 0 ? 0 : 1);
   ::setsid();
   const port::PosixClock clock;
-  port::SystemRandom random;
   daemon::LockDaemon served(settings_of(arguments), {(*sockets)->transport(), clock, random}, log);
   handle_signals(served, **sockets);
   served.watch_clients(
       [&](bool has_clients) { ::chmod(socket_path.c_str(), has_clients ? kBusyMode : kIdleMode); });
+  Gate gate((*sockets)->transport(), key);
+  served.set_open_to_nodes([&](const std::string& host) { return gate.open(host); });
   served.guard(*std::move(file), lock::plain_file_name(*identity));
   serve_until_idle(served, clock);
   return 0;
