@@ -43,6 +43,9 @@ std::vector<AdminMessage> examples() {
           LockList{facts, {held_row(), waiting}, {12, 8}, false},
           BreakLock{5, {1, 2}},
           LockBroken{BreakOutcome::kBroken},
+          OpenToNodes{"node7"},
+          OpenedToNodes{},
+          OpenedToNodes{"tcp:node7:4321", std::string(64, 'a')},
           LockBroken{BreakOutcome::kOtherEpoch}};
 }
 
