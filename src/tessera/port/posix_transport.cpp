@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -29,6 +30,11 @@ constexpr size_t kReceiveBytes = size_t{64} << 10;
 // How long a listener rests when the process has no descriptor left for a new connection.
 constexpr int64_t kAcceptPauseNs = 10'000'000;
 constexpr int kBacklog = 128;
+// Sockets that are served before the next look.
+constexpr size_t kReadyMax = 64;
+// What a descriptor is watched as: the numbers of connections are smaller than those of listeners.
+constexpr uint64_t kWakeTag = 0;
+constexpr uint64_t kListenerTag = uint64_t{1} << 63;
 
 base::Error error_of(int errno_value, const std::string& what) {
   return base::fail_errno(errno_value, what).error;
@@ -82,11 +88,30 @@ int bind_tcp(const Descriptor& socket, const SocketAddress& address) {
   return ::bind(socket.number(), address.raw(), address.size) == 0 ? 0 : errno;
 }
 
+int set_watch(const Descriptor& watch, int number, uint64_t tag, uint32_t wanted, int how) {
+  epoll_event event{};
+  event.events = wanted;
+  event.data.u64 = tag;
+  return ::epoll_ctl(watch.number(), how, number, &event);
+}
+
 timespec span_of(int64_t nanoseconds) {
   timespec span{};
   span.tv_sec = nanoseconds / 1'000'000'000;
   span.tv_nsec = nanoseconds % 1'000'000'000;
   return span;
+}
+
+// Kernels before 5.11 wait for whole milliseconds.
+int wait_for(const Descriptor& watch, std::span<epoll_event> ready, int64_t nanoseconds) {
+  const timespec span = span_of(nanoseconds);
+  const int max = static_cast<int>(ready.size());
+  const int count = ::epoll_pwait2(watch.number(), ready.data(), max, &span, nullptr);
+  if (count != -1 || errno != ENOSYS) return count;
+  constexpr int64_t kNsPerMs = 1'000'000;
+  constexpr int64_t kMsMax = 60'000;
+  const int64_t milliseconds = std::min(kMsMax, (nanoseconds + kNsPerMs - 1) / kNsPerMs);
+  return ::epoll_wait(watch.number(), ready.data(), max, static_cast<int>(milliseconds));
 }
 
 }  // namespace
@@ -95,7 +120,12 @@ base::Result<std::unique_ptr<PosixTransport>> PosixTransport::create(TransportLi
   TESSERA_ASSERT(std::in_range<uint32_t>(limits.frame_bytes_max));
   Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!wake.valid()) return base::fail_errno(errno, "open an event descriptor");
-  return std::unique_ptr<PosixTransport>(new PosixTransport(limits, std::move(wake)));
+  Descriptor watch(::epoll_create1(EPOLL_CLOEXEC));
+  if (!watch.valid() || set_watch(watch, wake.number(), kWakeTag, EPOLLIN, EPOLL_CTL_ADD) == -1) {
+    return base::fail_errno(errno, "open an event descriptor");
+  }
+  return std::unique_ptr<PosixTransport>(
+      new PosixTransport(limits, std::move(wake), std::move(watch)));
 }
 
 PosixTransport::~PosixTransport() {
@@ -127,6 +157,10 @@ base::Result<std::string> PosixTransport::listen(const std::string& address) {
     }
     bound = socket_address_text(parsed);
   }
+  const uint64_t tag = kListenerTag + listeners_.size();
+  if (set_watch(watch_, socket.number(), tag, EPOLLIN, EPOLL_CTL_ADD) == -1) {
+    return base::fail_errno(errno, "listen at " + address);
+  }
   listeners_.push_back({std::move(socket), bound, path, 0});
   return bound;
 }
@@ -147,7 +181,9 @@ base::Result<ConnectionId> PosixTransport::connect(const std::string& address) {
     added->second.connecting = true;
   } else {
     end(added, error_of(errno, "connect to " + address));
+    return id;
   }
+  watch(id, added->second);
   return id;
 }
 
@@ -169,6 +205,7 @@ base::Result<void> PosixTransport::send(ConnectionId connection, base::ByteView 
   base::ByteWriter writer(open.unsent);
   writer.bytes(base::ByteView(header).subspan(std::min(sent, header.size())));
   writer.bytes(frame.subspan(sent - std::min(sent, header.size())));
+  watch(connection, open);
   return {};
 }
 
@@ -180,7 +217,7 @@ void PosixTransport::limit_frames(ConnectionId connection, size_t frame_bytes_ma
 }
 
 void PosixTransport::close(ConnectionId connection) {
-  connections_.erase(connection);
+  if (const auto found = connections_.find(connection); found != connections_.end()) erase(found);
   // Events that were read but not yet asked for belong to a connection that the caller gave up.
   std::erase_if(events_, [&](const Event& event) { return event.connection == connection; });
 }
@@ -214,59 +251,85 @@ ConnectionId PosixTransport::add(Descriptor socket) {
 void PosixTransport::end(Connections::iterator connection, base::Error reason) {
   events_.push_back(
       {.kind = Event::Kind::kClosed, .connection = connection->first, .reason = std::move(reason)});
+  erase(connection);
+}
+
+// A child of fork() may still have the socket, so that closing it here would not end the watch.
+void PosixTransport::erase(Connections::iterator connection) {
+  if (connection->second.watched != 0) {
+    set_watch(watch_, connection->second.socket.number(), 0, 0, EPOLL_CTL_DEL);
+  }
   connections_.erase(connection);
 }
 
-std::vector<pollfd> PosixTransport::poll_set(int64_t now_ns) const {
-  std::vector<pollfd> set = {{wake_.number(), POLLIN, 0}};
-  for (const Listener& listener : listeners_) {
-    // poll() skips negative descriptors, and the position still tells which listener it is.
-    const bool paused = now_ns < listener.paused_until_ns;
-    set.push_back({paused ? -1 : listener.socket.number(), POLLIN, 0});
+void PosixTransport::watch(ConnectionId id, Connection& connection) {
+  uint32_t wanted = connection.connecting ? EPOLLOUT : EPOLLIN;
+  if (!connection.unsent.empty()) wanted |= EPOLLOUT;
+  if (wanted == connection.watched) return;
+  const int how = connection.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  // Fails only for want of kernel memory; then the connection is silent, and its users give it up.
+  if (set_watch(watch_, connection.socket.number(), static_cast<uint64_t>(id), wanted, how) == 0) {
+    connection.watched = wanted;
   }
-  for (const auto& [id, connection] : connections_) {
-    short wanted = connection.connecting ? POLLOUT : POLLIN;
-    if (!connection.unsent.empty()) wanted |= POLLOUT;
-    set.push_back({connection.socket.number(), wanted, 0});
+}
+
+// Out of descriptors or memory: asking again at once would turn waiting into a spin.
+void PosixTransport::pause(size_t listener) {
+  listeners_[listener].paused_until_ns = clock_.now_ns() + kAcceptPauseNs;
+  set_watch(watch_, listeners_[listener].socket.number(), kListenerTag + listener, 0,
+            EPOLL_CTL_MOD);
+}
+
+std::optional<int64_t> PosixTransport::end_pauses() {
+  std::optional<int64_t> next_ns;
+  for (size_t i = 0; i < listeners_.size(); ++i) {
+    Listener& listener = listeners_[i];
+    if (listener.paused_until_ns == 0) continue;
+    if (clock_.now_ns() < listener.paused_until_ns) {
+      next_ns = std::min(next_ns.value_or(listener.paused_until_ns), listener.paused_until_ns);
+      continue;
+    }
+    listener.paused_until_ns = 0;
+    set_watch(watch_, listener.socket.number(), kListenerTag + i, EPOLLIN, EPOLL_CTL_MOD);
   }
-  return set;
+  return next_ns;
 }
 
 bool PosixTransport::poll_once(int64_t deadline_ns) {
-  const int64_t now_ns = clock_.now_ns();
-  for (const Listener& listener : listeners_) {
-    if (now_ns < listener.paused_until_ns) {
-      deadline_ns = std::min(deadline_ns, listener.paused_until_ns);
-    }
+  if (const auto pause_end_ns = end_pauses()) deadline_ns = std::min(deadline_ns, *pause_end_ns);
+  std::array<epoll_event, kReadyMax> ready;
+  const int count = wait_for(watch_, ready, std::max<int64_t>(0, deadline_ns - clock_.now_ns()));
+  bool woken = false;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = ready[static_cast<size_t>(i)];
+    if (serve(event.data.u64, event.events)) woken = true;
   }
-  std::vector<ConnectionId> ids;
-  for (const auto& [id, connection] : connections_) ids.push_back(id);
-  std::vector<pollfd> set = poll_set(now_ns);
-  const timespec span = span_of(std::max<int64_t>(0, deadline_ns - now_ns));
-  if (::ppoll(set.data(), set.size(), &span, nullptr) <= 0) return false;
-
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const short ready = set[1 + listeners_.size() + i].revents;
-    if (ready != 0) serve(ids[i], ready);
-  }
-  for (size_t i = 0; i < listeners_.size(); ++i) {
-    if (set[1 + i].revents != 0) accept_all(listeners_[i]);
-  }
-  if (set[0].revents == 0) return false;
-  uint64_t wakes = 0;
-  static_cast<void>(!::read(wake_.number(), &wakes, sizeof(wakes)));
-  return true;
+  return woken;
 }
 
-void PosixTransport::serve(ConnectionId id, short ready) {
+bool PosixTransport::serve(uint64_t tag, uint32_t ready) {
+  if (tag == kWakeTag) {
+    uint64_t wakes = 0;
+    static_cast<void>(!::read(wake_.number(), &wakes, sizeof(wakes)));
+    return true;
+  }
+  if (tag >= kListenerTag) {
+    accept_all(static_cast<size_t>(tag - kListenerTag));
+  } else {
+    serve_connection(ConnectionId{tag}, ready);
+  }
+  return false;
+}
+
+void PosixTransport::serve_connection(ConnectionId id, uint32_t ready) {
   const auto connection = connections_.find(id);
   TESSERA_ASSERT(connection != connections_.end());
   if (connection->second.connecting) {
     finish_connect(connection);
     return;
   }
-  if ((ready & POLLOUT) != 0) flush(connection->second);
-  if ((ready & ~POLLOUT) != 0) receive(connection);
+  if ((ready & EPOLLOUT) != 0) flush(id, connection->second);
+  if ((ready & ~uint32_t{EPOLLOUT}) != 0) receive(connection);
 }
 
 void PosixTransport::finish_connect(Connections::iterator connection) {
@@ -281,10 +344,11 @@ void PosixTransport::finish_connect(Connections::iterator connection) {
   }
   connection->second.connecting = false;
   events_.push_back({.kind = Event::Kind::kConnected, .connection = connection->first});
-  flush(connection->second);
+  flush(connection->first, connection->second);
 }
 
-void PosixTransport::accept_all(Listener& listener) {
+void PosixTransport::accept_all(size_t index) {
+  const Listener& listener = listeners_[index];
   for (;;) {
     SocketAddress peer;
     peer.size = sizeof(peer.storage);
@@ -292,14 +356,14 @@ void PosixTransport::accept_all(Listener& listener) {
         ::accept4(listener.socket.number(), peer.raw(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket.valid()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      // Out of descriptors or memory: asking again at once would turn poll() into a spin.
-      if (errno != EAGAIN) listener.paused_until_ns = clock_.now_ns() + kAcceptPauseNs;
+      if (errno != EAGAIN) pause(index);
       return;
     }
     // Over the limit a peer is turned away by closing, so that it does not wait for nothing.
     if (connections_.size() >= limits_.connections_max) continue;
     send_at_once(socket);
     const ConnectionId id = add(std::move(socket));
+    watch(id, connections_.at(id));
     events_.push_back({.kind = Event::Kind::kConnected,
                        .connection = id,
                        .incoming = true,
@@ -331,7 +395,7 @@ void PosixTransport::receive(Connections::iterator connection) {
   if (!fed) end(connection, fed.error());
 }
 
-void PosixTransport::flush(Connection& connection) {
+void PosixTransport::flush(ConnectionId id, Connection& connection) {
   const auto waiting = base::ByteView(connection.unsent).subspan(connection.unsent_begin);
   connection.unsent_begin += send_now(connection, {}, waiting);
   if (connection.send_failed || connection.unsent_begin == connection.unsent.size()) {
@@ -344,6 +408,7 @@ void PosixTransport::flush(Connection& connection) {
     connection.unsent.erase(connection.unsent.begin(), sent_end);
     connection.unsent_begin = 0;
   }
+  watch(id, connection);
 }
 
 size_t PosixTransport::send_now(Connection& connection, base::ByteView header,

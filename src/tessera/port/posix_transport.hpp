@@ -1,13 +1,12 @@
-// PosixTransport: frames over Unix sockets and TCP, in a poll loop without threads.
+// PosixTransport: frames over Unix sockets and TCP, in an event loop without threads.
 //
 // Addresses are those of socket_address.hpp. A Unix socket that its owner left behind is replaced
 // by the next listen(), belongs to its user alone (mode 0600), and is removed with the transport.
 // listen() on one fails with kRetry while another process sets one up in the same directory.
-// Sockets never block; only poll() does, inside next_event().
+// Sockets never block; only next_event() waits, for all of them at once (epoll): what it costs
+// follows from how many have something to say, not from how many there are.
 // Thread safety: one thread at a time, except wake(), which any thread may call.
 #pragma once
-
-#include <poll.h>
 
 #include <deque>
 #include <map>
@@ -55,32 +54,41 @@ class PosixTransport final : public Transport {
     Descriptor socket;
     FrameAssembler assembler;
     bool connecting = false;
+    uint32_t watched = 0;      // the events that are waited for
     bool send_failed = false;  // the peer takes nothing more, but what it sent is still read
     base::Bytes unsent = {};
     size_t unsent_begin = 0;
   };
 
-  PosixTransport(TransportLimits limits, Descriptor wake)
-      : limits_(limits), wake_(std::move(wake)) {}
+  PosixTransport(TransportLimits limits, Descriptor wake, Descriptor events)
+      : limits_(limits), wake_(std::move(wake)), watch_(std::move(events)) {}
 
   using Connections = std::map<ConnectionId, Connection>;
 
   ConnectionId add(Descriptor socket);
   void end(Connections::iterator connection, base::Error reason);
+  void erase(Connections::iterator connection);
   // Waits for any socket once, at most until the deadline, and serves those that are ready.
   // Answers whether wake() was called.
   bool poll_once(int64_t deadline_ns);
-  std::vector<pollfd> poll_set(int64_t now_ns) const;
-  void serve(ConnectionId id, short ready);
+  // Waits for the events of a connection that it can make use of now.
+  void watch(ConnectionId id, Connection& connection);
+  void pause(size_t listener);
+  // Listens again where a pause is over. Answers when the next one is.
+  std::optional<int64_t> end_pauses();
+  // Serves what the number given to watch_ stands for; whether it was wake().
+  bool serve(uint64_t tag, uint32_t ready);
+  void serve_connection(ConnectionId id, uint32_t ready);
   void finish_connect(Connections::iterator connection);
-  void accept_all(Listener& listener);
+  void accept_all(size_t listener);
   void receive(Connections::iterator connection);
-  void flush(Connection& connection);
+  void flush(ConnectionId id, Connection& connection);
   size_t send_now(Connection& connection, base::ByteView header, base::ByteView content);
 
   const TransportLimits limits_;
   const PosixClock clock_;
   Descriptor wake_;
+  Descriptor watch_;  // of all sockets, and of wake_
   uint64_t next_id_ = 1;
   std::vector<Listener> listeners_;
   Connections connections_;

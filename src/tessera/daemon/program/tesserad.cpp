@@ -165,8 +165,17 @@ base::Result<std::unique_ptr<port::PlainFile>> open_guarded(const std::string& p
   return port::PlainFile::open(path, {.read = true});
 }
 
-bool is_taken(const base::Error& error) {
-  return error.errno_value == EADDRINUSE || error.code == base::Code::kRetry;
+// Servers of other files may be setting up their sockets in the same folder.
+base::Result<std::string> listen_in_turn(port::Transport& transport, const std::string& address) {
+  constexpr int kTries = 1000;
+  constexpr useconds_t kPauseUs = 1000;
+  auto listening = transport.listen(address);
+  for (int tries = 0; tries < kTries && !listening; ++tries) {
+    if (listening.error().code != base::Code::kRetry) break;
+    ::usleep(kPauseUs);
+    listening = transport.listen(address);
+  }
+  return listening;
 }
 
 // Whether a server that was here before may have granted locks that are still held.
@@ -218,8 +227,8 @@ int serve_on_demand(Arguments arguments) {
   if (!sockets) return fail(sockets.error());
   const std::string socket_path = address->substr(std::string("unix:").size());
   arguments.fresh = !was_busy(socket_path);
-  const auto listening = (*sockets)->transport().listen(*address);
-  if (!listening) return is_taken(listening.error()) ? 0 : fail(listening.error());
+  const auto listening = listen_in_turn((*sockets)->transport(), *address);
+  if (!listening) return listening.error().errno_value == EADDRINUSE ? 0 : fail(listening.error());
   ::chmod(socket_path.c_str(), kIdleMode);
   const pid_t child = ::fork();
   if (child != 0) ::_exit(child > 0 ? 0 : 1);
