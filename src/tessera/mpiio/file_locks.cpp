@@ -17,7 +17,6 @@ namespace tessera::mpiio {
 
 namespace {
 
-using base::Code;
 using base::Result;
 using lock::Held;
 using lock::Mode;
@@ -204,8 +203,11 @@ Result<void> FileLocks::reach_service(Group& group) {
   lock::OpenedToNodes opened;
   if (starts && started && group.node_size() < group.size()) {
     auto asked = open_lock_server(file_);
-    if (asked) opened = *std::move(asked);
-    if (!asked) started = base::failure_of(asked);
+    if (asked) {
+      opened = *std::move(asked);
+    } else {
+      started = base::failure_of(asked);
+    }
   }
   const std::string mine = identity ? lock::plain_file_name(*identity) : std::string();
   TESSERA_TRY(const base::Bytes told,

@@ -274,10 +274,10 @@ void PosixTransport::watch(ConnectionId id, Connection& connection) {
 }
 
 // Out of descriptors or memory: asking again at once would turn waiting into a spin.
-void PosixTransport::pause(size_t listener) {
-  listeners_[listener].paused_until_ns = clock_.now_ns() + kAcceptPauseNs;
-  set_watch(watch_, listeners_[listener].socket.number(), kListenerTag + listener, 0,
-            EPOLL_CTL_MOD);
+void PosixTransport::pause(size_t index) {
+  Listener& listener = listeners_[index];
+  listener.paused_until_ns = clock_.now_ns() + kAcceptPauseNs;
+  set_watch(watch_, listener.socket.number(), kListenerTag + index, 0, EPOLL_CTL_MOD);
 }
 
 std::optional<int64_t> PosixTransport::end_pauses() {

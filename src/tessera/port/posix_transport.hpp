@@ -73,14 +73,15 @@ class PosixTransport final : public Transport {
   bool poll_once(int64_t deadline_ns);
   // Waits for the events of a connection that it can make use of now.
   void watch(ConnectionId id, Connection& connection);
-  void pause(size_t listener);
+  // Of a listener.
+  void pause(size_t index);
   // Listens again where a pause is over. Answers when the next one is.
   std::optional<int64_t> end_pauses();
   // Serves what the number given to watch_ stands for; whether it was wake().
   bool serve(uint64_t tag, uint32_t ready);
   void serve_connection(ConnectionId id, uint32_t ready);
   void finish_connect(Connections::iterator connection);
-  void accept_all(size_t listener);
+  void accept_all(size_t index);
   void receive(Connections::iterator connection);
   void flush(ConnectionId id, Connection& connection);
   size_t send_now(Connection& connection, base::ByteView header, base::ByteView content);

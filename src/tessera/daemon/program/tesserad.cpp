@@ -195,8 +195,7 @@ void serve_until_idle(daemon::LockDaemon& served, const port::Clock& clock) {
 // Listens for TCP at the first host that is asked for; all who come later use that.
 class Gate {
  public:
-  Gate(port::Transport& transport, port::SecretKey key)
-      : transport_(transport), key_(std::move(key)) {}
+  Gate(port::Transport& transport, const port::SecretKey& key) : transport_(transport), key_(key) {}
 
   base::Result<lock::OpenedToNodes> open(const std::string& host) {
     if (address_.empty()) {
