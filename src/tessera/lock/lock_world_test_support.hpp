@@ -54,12 +54,17 @@ struct Weather {
   bool drains = true;        // proxies give nothing back that is in use
   bool honest = true;        // leases of proxies end before their own
   bool names_proxy = true;   // writes carry the session of the proxy
+  // Of so many writes one is on its way for up to three leases, and its client frozen for as long.
+  uint64_t late_one_in = 10;
 };
 
 struct Score {
   int64_t written = 0;
   int64_t refused = 0;  // writes of dead sessions
   int64_t violations = 0;
+  int64_t late = 0;       // writes that arrive when their lock is over, by the server's word
+  int64_t overtaken = 0;  // of these, those whose bytes others have by then
+  int64_t late_refused = 0;
   int64_t granted = 0;
   int64_t lost = 0;
   int64_t reused = 0;       // writes under a lock that was kept
@@ -90,8 +95,19 @@ class Store {
   void refuse_others(uint64_t epoch) { only_epoch_ = epoch; }
 
  private:
-  // Those that the server, or a proxy, has promised the bytes to, and who are not the writer.
-  void count_violations(const LockServer& server, const std::string& own, const Write& write);
+  // Where a write stands by the word of the server, or of a proxy.
+  struct Look {
+    bool held = false;   // under the lock that it was begun under
+    int64_t others = 0;  // have been promised its bytes
+  };
+  [[nodiscard]] Look look(const LockServer& server, const std::string& own,
+                          const Write& write) const;
+  // The same by all of them together.
+  struct Verdict {
+    bool late = false;
+    int64_t others = 0;
+  };
+  [[nodiscard]] Verdict judge(const Write& write) const;
 
   World& world_;
   std::set<Identity> dead_;
@@ -339,34 +355,55 @@ inline void Store::take(const Write& write) {
   const Identity& top = write.via.session != 0 ? write.via : write.own;
   const bool dead = dead_.contains(write.own) || dead_.contains(write.via) ||
                     (only_epoch_ && top.epoch != *only_epoch_);
-  if (world_.weather.fences && dead) {
-    ++world_.score.refused;
+  const bool refused = world_.weather.fences && dead;
+  const Verdict verdict = judge(write);
+  Score& score = world_.score;
+  if (verdict.late) {
+    ++score.late;
+    if (verdict.others > 0) ++score.overtaken;
+    if (refused) ++score.late_refused;
+  }
+  if (refused) {
+    ++score.refused;
     return;
   }
-  ++world_.score.written;
-  const auto proxy = world_.proxy_names.find(write.own.epoch);
-  const std::string own = proxy == world_.proxy_names.end() ? "" : proxy->second;
-  if (world_.server) count_violations(world_.server->server(), own, write);
+  ++score.written;
+  score.violations += verdict.others;
+}
+
+// A server in its grace period does not know yet who has what, nor does one that proxies stand
+// before.
+inline Store::Verdict Store::judge(const Write& write) const {
+  Verdict verdict;
+  if (world_.server) {
+    const LockServer& server = world_.server->server();
+    const auto proxy = world_.proxy_names.find(write.own.epoch);
+    const Look seen = look(server, proxy == world_.proxy_names.end() ? "" : proxy->second, write);
+    verdict.others += seen.others;
+    verdict.late = !seen.held && !server.in_grace() && world_.proxies.empty();
+  }
   for (const auto& other : world_.proxies) {
     const LockServer* server = other ? other->proxy().server() : nullptr;
     if (server != nullptr && server->epoch() == write.own.epoch) {
-      count_violations(*server, "", write);
+      verdict.others += look(*server, "", write).others;
     }
   }
+  return verdict;
 }
 
-inline void Store::count_violations(const LockServer& server, const std::string& own,
-                                    const Write& write) {
+inline Store::Look Store::look(const LockServer& server, const std::string& own,
+                               const Write& write) const {
+  Look seen;
   server.for_each(world_.now_ns(), [&](const LockServer::View& other) {
+    if (other.state != LockState::kHeld) return;
     // A lock that was reclaimed has a new session, and is still its client's. What the writer's
     // proxy has is the writer's, as far as the server knows.
     const bool mine = write.client == other.client && write.sequence == other.sequence;
-    if (mine || other.client == own || other.state != LockState::kHeld) return;
-    if (!conflict(other.claim->mode, write.claim.mode)) return;
-    if (pattern::overlaps(other.claim->bytes, write.claim.bytes).value()) {
-      ++world_.score.violations;
-    }
+    seen.held |= mine;
+    if (mine || other.client == own || !conflict(other.claim->mode, write.claim.mode)) return;
+    if (pattern::overlaps(other.claim->bytes, write.claim.bytes).value()) ++seen.others;
   });
+  return seen;
 }
 
 inline LockServerSettings settings_of(const Weather& weather, bool restarted) {
@@ -612,7 +649,7 @@ inline void ClientNode::end_write() {
   if (!lock_) return;
   const bool safe = client_.holds(lock_->sequence, world.now_ns(), kWriteNsMax);
   if (safe || !world.weather.checks_lease) {
-    const bool late = world.weather.freezes && world.random.chance(1, 10);
+    const bool late = world.weather.freezes && world.random.chance(1, world.weather.late_one_in);
     const int64_t usual_ns = world.weather.checks_lease ? kWriteNsMax - kTickNs : kLeaseNs;
     const int64_t delay_ns = world.between(1, late ? 3 * kLeaseNs : usual_ns);
     World& of = world;
@@ -674,6 +711,9 @@ inline Score run_worlds(const Weather& weather, int worlds) {
     sum.written += score.written;
     sum.refused += score.refused;
     sum.violations += score.violations;
+    sum.late += score.late;
+    sum.overtaken += score.overtaken;
+    sum.late_refused += score.late_refused;
     sum.granted += score.granted;
     sum.lost += score.lost;
     sum.reused += score.reused;
