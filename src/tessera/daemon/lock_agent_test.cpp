@@ -135,6 +135,21 @@ TEST_F(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
   EXPECT_EQ(seen->code, 1 + static_cast<int>(base::Code::kDenied));
 }
 
+TEST_F(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
+  start_server();
+  const auto holder = agent();
+  auto for_a_while = bytes(0, 100);
+  for_a_while.hold_ns = 50 * kMs;
+  const auto lock = holder->acquire(for_a_while).value();
+  const auto other = agent();
+  EXPECT_TRUE(other->acquire(bytes(0, 100)));
+  // Whoever is answered later knows that the word of it is on its way.
+  EXPECT_TRUE(other->acquire(bytes(200, 201)));
+  const auto confirmed = holder->confirm(lock);
+  ASSERT_FALSE(confirmed);
+  EXPECT_EQ(confirmed.error().code, base::Code::kDenied);
+}
+
 TEST_F(LockAgentTest, ALockOutlastsItsServer) {
   start_server();
   const auto holder = agent();

@@ -1,8 +1,11 @@
 #include "tessera/lock/lock_agent.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "tessera/base/checked.hpp"
+#include "tessera/pattern/encode.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
 
 namespace tessera::lock {
@@ -14,6 +17,11 @@ using base::Result;
 
 // How long a server may be out of reach before whoever asks is told.
 constexpr int64_t kUnreachableNs = 30'000'000'000;
+// How much longer than it may wait a request is not answered before whoever asks is told.
+constexpr int64_t kAnswerNs = 5'000'000'000;
+constexpr int64_t kForEverNs = std::numeric_limits<int64_t>::max();
+// Patterns of fewer items are encoded in fewer bytes than a message holds.
+constexpr int64_t kSmallWeight = int64_t{1} << 16;
 // How long the thread that leads steps aside for others, and others wait for it, at a time.
 constexpr int64_t kAsideNs = 100'000;
 constexpr int64_t kFollowNs = 10'000'000;
@@ -23,6 +31,14 @@ constexpr int64_t kLooksPerLease = 8;
 constexpr int64_t kLookNs = 100'000'000;  // before a lease is known
 // Of a lease, what has to be left when a lock is put to use.
 constexpr int64_t kMarginPart = 4;
+
+Result<void> check_size(const pattern::ByteSet& bytes) {
+  const pattern::Pattern& runs = bytes.ascending();
+  if (runs.shape().weight() <= kSmallWeight) return {};
+  if (pattern::encode(runs).size() <= kPatternBytesMax) return {};
+  return base::fail(Code::kTooComplex, "a lock on " + std::to_string(bytes.runs()) +
+                                           " irregular runs is more than a message holds");
+}
 
 }  // namespace
 
@@ -101,25 +117,38 @@ void LockAgent::follow(Entry& inside) {
 Result<Sequence> LockAgent::acquire(const LockClient::Asked& asked) {
   auto inside = enter();
   start_keeper();
-  return wait(inside, inside->ask(asked));
+  return ask(inside, asked);
 }
 
-Result<Sequence> LockAgent::wait(Entry& inside, Sequence sequence) {
+Result<Sequence> LockAgent::ask(Entry& inside, const LockClient::Asked& asked) {
+  TESSERA_TRY_VOID(check_size(asked.claim.bytes));
+  return wait(inside, inside->ask(asked), asked.wait_ns);
+}
+
+Result<Sequence> LockAgent::wait(Entry& inside, Sequence sequence, int64_t wait_ns) {
   const int64_t begin_ns = clock_.now_ns();
+  const int64_t patience_ns =
+      wait_ns < 0 ? kForEverNs : base::checked_add(wait_ns, kAnswerNs).value_or(kForEverNs);
   for (;;) {
     if (const auto event = inside->take_event(sequence)) {
       if (event->kind == LockClient::Event::Kind::kGranted) return settle(inside, sequence);
       return base::Failure{event->error};
     }
+    const int64_t now_ns = clock_.now_ns();
     const int64_t silent_since_ns = std::max(begin_ns, inside->reached_ns());
-    if (clock_.now_ns() - silent_since_ns > kUnreachableNs) {
-      inside->release(sequence);
-      const auto& trouble = inside->trouble();
-      return base::fail(Code::kRetry, "the lock server at " + address_ + " cannot be reached" +
-                                          (trouble ? ": " + trouble->message() : std::string()));
+    if (now_ns - silent_since_ns > kUnreachableNs || now_ns - begin_ns > patience_ns) {
+      return give_up(inside, sequence);
     }
     follow(inside);
   }
+}
+
+base::Failure LockAgent::give_up(Entry& inside, Sequence sequence) {
+  inside->release(sequence);
+  const auto& trouble = inside->trouble();
+  return base::fail(Code::kRetry,
+                    "the lock server at " + address_ +
+                        (trouble ? " cannot be reached: " + trouble->message() : " is silent"));
 }
 
 Result<Sequence> LockAgent::settle(Entry& inside, Sequence sequence) {
@@ -138,7 +167,7 @@ Result<std::shared_ptr<KeptLock>> LockAgent::keep(LockClient::Asked asked) {
   auto inside = enter();
   start_keeper();
   if (!keeper_.running()) return base::fail(Code::kRetry, "no thread to listen for recalls");
-  TESSERA_TRY(const Sequence sequence, wait(inside, inside->ask(asked)));
+  TESSERA_TRY(const Sequence sequence, ask(inside, asked));
   const auto lock =
       std::make_shared<KeptLock>(clock_.now_ns(), [this, sequence] { give_back(sequence); });
   kept_.emplace(sequence, lock);
@@ -173,6 +202,7 @@ void LockAgent::release(Sequence sequence) { enter()->release(sequence); }
 
 Result<void> LockAgent::confirm(Sequence sequence) {
   auto inside = enter();
+  if (inside->catch_up()) inside_.notify_all();
   if (inside->holds(sequence)) return {};
   const auto event = inside->take_event(sequence);
   const std::string why = event ? event->error.context : "its lease is over";

@@ -53,11 +53,13 @@ class LockAgent {
   LockAgent& operator=(const LockAgent&) = delete;
 
   // Waits for a lock. Fails with kRetry if the server cannot be reached for long, or as the request
-  // says that it may not wait; with kInvalid if the server takes no such request.
+  // says that it may not wait, or if a server says nothing for long after that; with kInvalid if
+  // the server takes no such request, with kTooComplex if no message holds its bytes.
   [[nodiscard]] base::Result<Sequence> acquire(const LockClient::Asked& asked);
   // Gives it back; nothing happens if it was lost.
   void release(Sequence sequence);
-  // Fails with kDenied, and says why, if the lock was taken away since it was acquired.
+  // Fails with kDenied, and says why, if the lock was taken away since it was acquired, as far as
+  // the server's word of it has arrived.
   [[nodiscard]] base::Result<void> confirm(Sequence sequence);
 
   // Waits for a lock as acquire() does, to keep it until somebody else waits for it. Requires that
@@ -72,7 +74,10 @@ class LockAgent {
   void follow(Entry& inside);
   void lead(Entry& inside, int64_t until_ns);
   void step_aside(Entry& inside, int64_t for_ns);
-  [[nodiscard]] base::Result<Sequence> wait(Entry& inside, Sequence sequence);
+  [[nodiscard]] base::Result<Sequence> ask(Entry& inside, const LockClient::Asked& asked);
+  [[nodiscard]] base::Result<Sequence> wait(Entry& inside, Sequence sequence, int64_t wait_ns);
+  // A request that is not answered is given up.
+  [[nodiscard]] base::Failure give_up(Entry& inside, Sequence sequence);
   // Waits until enough of the lease is left (A2).
   [[nodiscard]] base::Result<Sequence> settle(Entry& inside, Sequence sequence);
   // What the keeper does, until the end.

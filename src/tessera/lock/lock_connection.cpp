@@ -132,6 +132,16 @@ void LockConnection::take(const port::Event& event) {
   }
 }
 
+bool LockConnection::catch_up() {
+  bool any = false;
+  while (const auto event = transport_.next_event(0)) {
+    take(*event);
+    any = true;
+  }
+  client_.advance(clock_.now_ns());
+  return any;
+}
+
 void LockConnection::step(int64_t deadline_ns) {
   if (!connection_ && clock_.now_ns() >= connect_at_ns_) connect();
   int64_t until_ns = std::min(deadline_ns, client_.next_due_ns().value_or(deadline_ns));

@@ -52,6 +52,8 @@ class LockConnection {
   // The parts that these are made of.
   // Waits for one event of the transport, at most until the deadline.
   void step(int64_t deadline_ns);
+  // Takes what has arrived, without waiting; false if that was nothing.
+  bool catch_up();
   // What has happened to a request and was not told yet.
   [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
   // Whether something has to be said, or the server to be found, for what is asked or held.

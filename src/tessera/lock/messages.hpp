@@ -44,6 +44,8 @@ inline constexpr uint8_t kMessageVersion = 1;
 // Which file: whatever its users agree on, a device and a number for a plain file.
 inline constexpr size_t kFileNameBytesMax = 512;
 inline constexpr size_t kClientNameBytesMax = 128;
+// Encoded, of one request: a frame of the transport holds it and all that stands beside it.
+inline constexpr size_t kPatternBytesMax = size_t{15} << 20;
 // Sequences that a session may name at once.
 inline constexpr size_t kActiveMax = 4096;
 
