@@ -1,6 +1,6 @@
-# What `make install` puts on a machine: the program, one static library of the folders marked
-# INSTALL, their headers, and what CMake and pkg-config need to find them.
-# docs/decisions/0002-one-installed-library.md says why it is one library.
+# What `make install` puts on a machine: the programs, one static library of the folders marked
+# INSTALL, their headers, the lock library for C programs, and what CMake and pkg-config need to
+# find them. docs/decisions/0002-one-installed-library.md says why it is one library.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -59,15 +59,18 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/tesseraConfigVersio
   COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH TESSERA_PC_PREFIX
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/package/tessera.pc @ONLY)
+foreach(module tessera tessera-lock)
+  configure_file(cmake/${module}.pc.in ${CMAKE_BINARY_DIR}/package/${module}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/package/${module}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
-install(TARGETS tessera_library EXPORT tesseraTargets)
+install(TARGETS tessera_library tessera_capi EXPORT tesseraTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/tesseraConfig.cmake
               ${CMAKE_BINARY_DIR}/package/tesseraConfigVersion.cmake
         DESTINATION ${package_dir})
-install(FILES ${CMAKE_BINARY_DIR}/package/tessera.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 add_dependencies(product tesserad)
 install(TARGETS tesserad)

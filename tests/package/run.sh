@@ -1,18 +1,20 @@
 #!/bin/sh
 # Tests the installed package: installs a build below a temporary prefix, compiles every installed
 # header alone, builds examples/ against the prefix through CMake and through pkg-config, and runs
-# every example both ways.
+# every example both ways; the one in C with a lock server of the installed program.
 #
 #   tests/package/run.sh BUILD
 set -eu
 build=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
 
 cmake --install "$build" --prefix "$prefix" >"$scratch/install.log"
-for file in lib/libtessera.a lib/pkgconfig/tessera.pc lib/cmake/tessera/tesseraConfig.cmake; do
+for file in lib/libtessera.a lib/pkgconfig/tessera.pc lib/cmake/tessera/tesseraConfig.cmake \
+  lib/libtessera-lock.so lib/pkgconfig/tessera-lock.pc include/tessera_lock.h; do
   [ -f "$prefix/$file" ] || { echo "package: $file was not installed" >&2; exit 1; }
 done
 [ ! -e "$build/bin/tessera" ] || "$prefix/bin/tessera" --version
@@ -48,3 +50,27 @@ for source in "$root"/examples/*.cpp; do
   cmp "$scratch/$name.cmake.out" "$scratch/$name.pkg-config.out"
   echo "package: example $name runs, built through CMake and through pkg-config"
 done
+
+# The C interface: its header in C11 and in C++, its library without any other symbol.
+lock_cflags=$(pkg-config --cflags tessera-lock)
+lock_libs=$(pkg-config --libs tessera-lock)
+c_strict="-std=c11 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Werror"
+twice='#include <tessera_lock.h>
+#include <tessera_lock.h>'
+echo "$twice" | gcc $c_strict -fsyntax-only $lock_cflags -x c -
+echo "$twice" | g++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only $lock_cflags -x c++ -
+strangers=$(nm -D --defined-only "$prefix/lib/libtessera-lock.so" |
+  grep -v ' T tessera_lock_' || true)
+[ -z "$strangers" ] ||
+  { echo "package: libtessera-lock.so exports more than its interface:" "$strangers" >&2; exit 1; }
+
+gcc $c_strict $lock_cflags "$root/examples/list_lock.c" -o "$scratch/pkg-config/list_lock" \
+  $lock_libs -Wl,-rpath,"$prefix/lib"
+export TESSERA_LOCKS="unix:$scratch/locks"
+"$prefix/bin/tesserad" --lock --fresh --listen "$TESSERA_LOCKS" 2>"$scratch/server.log" &
+server=$!
+for build_kind in cmake pkg-config; do
+  "$scratch/$build_kind/list_lock" >"$scratch/list_lock.$build_kind.out"
+done
+cmp "$scratch/list_lock.cmake.out" "$scratch/list_lock.pkg-config.out"
+echo "package: example list_lock runs, built through CMake and through pkg-config"
