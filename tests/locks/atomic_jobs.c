@@ -1,7 +1,7 @@
 /* One of several jobs that use a file at the same time in atomic mode: atomic_jobs FILE JOB ROUNDS
  * [self]. Every rank writes the same interleaved runs, each time with a value of its own, and reads
- * them back: all values read must be equal, whoever wrote them. With "self" each rank opens the file
- * by itself. Prints the reads that were not whole; the exit code is 1 if there were any. */
+ * them back: all values read must be equal, whoever wrote them. With "self" each rank opens the
+ * file by itself. Prints the reads that were not whole; the exit code is 1 if there were any. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

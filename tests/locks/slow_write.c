@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   char text[MPI_MAX_ERROR_STRING] = "";
   MPI_Error_class(code, &error_class);
   MPI_Error_string(code, text, &length);
-  printf("class %s: %.*s\n", error_class > MPI_ERR_LASTCODE ? "of its own" : "of MPI", length, text);
+  printf("class %s: %.*s\n", error_class > MPI_ERR_LASTCODE ? "of its own" : "of MPI", length,
+         text);
   MPI_Type_free(&spread);
   MPI_File_close(&file);
   MPI_Finalize();
