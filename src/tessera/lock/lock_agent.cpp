@@ -120,18 +120,23 @@ Result<Sequence> LockAgent::acquire(const LockClient::Asked& asked) {
   return ask(inside, asked);
 }
 
+// A lock that is gone again before it could be put to use was none: it is asked for once more.
 Result<Sequence> LockAgent::ask(Entry& inside, const LockClient::Asked& asked) {
   TESSERA_TRY_VOID(check_size(asked.claim.bytes));
-  return wait(inside, inside->ask(asked), asked.wait_ns);
+  for (;;) {
+    const Sequence sequence = inside->ask(asked);
+    TESSERA_TRY_VOID(wait(inside, sequence, asked.wait_ns));
+    if (settle(inside, sequence)) return sequence;
+  }
 }
 
-Result<Sequence> LockAgent::wait(Entry& inside, Sequence sequence, int64_t wait_ns) {
+Result<void> LockAgent::wait(Entry& inside, Sequence sequence, int64_t wait_ns) {
   const int64_t begin_ns = clock_.now_ns();
   const int64_t patience_ns =
       wait_ns < 0 ? kForEverNs : base::checked_add(wait_ns, kAnswerNs).value_or(kForEverNs);
   for (;;) {
     if (const auto event = inside->take_event(sequence)) {
-      if (event->kind == LockClient::Event::Kind::kGranted) return settle(inside, sequence);
+      if (event->kind == LockClient::Event::Kind::kGranted) return {};
       return base::Failure{event->error};
     }
     const int64_t now_ns = clock_.now_ns();
@@ -151,15 +156,15 @@ base::Failure LockAgent::give_up(Entry& inside, Sequence sequence) {
                         (trouble ? " cannot be reached: " + trouble->message() : " is silent"));
 }
 
-Result<Sequence> LockAgent::settle(Entry& inside, Sequence sequence) {
+bool LockAgent::settle(Entry& inside, Sequence sequence) {
   while (!inside->holds(sequence, inside->lease_ns() / kMarginPart)) {
-    if (const auto event = inside->take_event(sequence)) {
+    if (inside->take_event(sequence)) {
       inside->release(sequence);
-      return base::fail(Code::kRetry, "a lock was wanted by others before it was put to use");
+      return false;
     }
     follow(inside);
   }
-  return sequence;
+  return true;
 }
 
 Result<std::shared_ptr<KeptLock>> LockAgent::keep(LockClient::Asked asked) {

@@ -75,11 +75,12 @@ class LockAgent {
   void lead(Entry& inside, int64_t until_ns);
   void step_aside(Entry& inside, int64_t for_ns);
   [[nodiscard]] base::Result<Sequence> ask(Entry& inside, const LockClient::Asked& asked);
-  [[nodiscard]] base::Result<Sequence> wait(Entry& inside, Sequence sequence, int64_t wait_ns);
+  // Until it is granted.
+  [[nodiscard]] base::Result<void> wait(Entry& inside, Sequence sequence, int64_t wait_ns);
   // A request that is not answered is given up.
   [[nodiscard]] base::Failure give_up(Entry& inside, Sequence sequence);
-  // Waits until enough of the lease is left (A2).
-  [[nodiscard]] base::Result<Sequence> settle(Entry& inside, Sequence sequence);
+  // Waits until enough of the lease is left (A2); false if the lock is lost or recalled before.
+  [[nodiscard]] bool settle(Entry& inside, Sequence sequence);
   // What the keeper does, until the end.
   void watch();
   void start_keeper();

@@ -201,9 +201,9 @@ bool FileLocks::has_ranges(bool only_read) {
 
 // What the first rank tells the others: the name of the file, since devices have different numbers
 // on different nodes, and where ranks of other nodes reach the server that it has started.
-Result<void> FileLocks::reach_service(Group& group) {
+Result<void> FileLocks::reach_service(Group& group, bool servers) {
   const auto identity = file_.identity();
-  const bool starts = group.rank() == 0 && !has_lock_servers();
+  const bool starts = group.rank() == 0 && !servers;
   base::Result<void> started = starts ? start_lock_server(file_) : Result<void>();
   lock::OpenedToNodes opened;
   if (starts && started && group.node_size() < group.size()) {
@@ -221,7 +221,7 @@ Result<void> FileLocks::reach_service(Group& group) {
   if (!started) return started;
   TESSERA_TRY(const auto said, unpack(told));
   name_ = said[0];
-  if (has_lock_servers()) return use_server();
+  if (servers) return use_server();
   const bool is_here = group.nodes()[static_cast<size_t>(group.rank())] == group.nodes().front();
   return is_here ? use_own_server(*identity) : use_agent({said[1], said[2]});
 }
@@ -254,10 +254,10 @@ Result<FileLocks::Means> FileLocks::choose_means(const std::vector<Share>& share
     return Means::kRanges;
   }
   Result<void> reached;
-  if (!agent_) reached = reach_service(group);
+  if (!arranged_) reached = reach_service(group, servers);
   reached = group.exchange().agree(reached);
-  if (reached) return Means::kService;
-  agent_.reset();
+  arranged_ = reached.has_value();
+  if (arranged_) return Means::kService;
   if (!ranges) return base::failure_of(reached);
   why_ = "by ranges of the file system from first to last byte, since " + reached.error().context;
   return Means::kRanges;

@@ -69,6 +69,9 @@ class FileLocks final : public lock::Locks {
   [[nodiscard]] base::Result<void> settle(const move::Hints& hints, const FileView& view,
                                           bool only_read, Group& group);
 
+  // Atomic mode is over: no lock is kept any more.
+  void stop_keeping();
+
   // One line for those who want to know how the file is locked.
   [[nodiscard]] std::string explanation() const;
 
@@ -77,7 +80,8 @@ class FileLocks final : public lock::Locks {
   struct Share;  // what a rank tells the others in settle()
 
   [[nodiscard]] base::Result<Means> choose_means(const std::vector<Share>& shares, Group& group);
-  [[nodiscard]] base::Result<void> reach_service(Group& group);
+  // At servers that TESSERA_LOCKS names on all ranks, or at one of this file.
+  [[nodiscard]] base::Result<void> reach_service(Group& group, bool servers);
   [[nodiscard]] base::Result<void> reach_service_alone();
   // One that TESSERA_LOCKS names; one of this file alone on this node; one at some place.
   [[nodiscard]] base::Result<void> use_server();
@@ -92,7 +96,6 @@ class FileLocks final : public lock::Locks {
   // The access under the kept lock of the view, if there is one or one can be had.
   [[nodiscard]] std::optional<lock::Held> lock_by_kept();
   [[nodiscard]] std::shared_ptr<lock::KeptLock> kept_lock();
-  void stop_keeping();
 
   port::PlainFile& file_;
   lock::FcntlLocks ranges_;
@@ -103,6 +106,7 @@ class FileLocks final : public lock::Locks {
   std::string why_;
   std::string name_;  // of the file in messages
   std::shared_ptr<lock::LockAgent> agent_;
+  bool arranged_ = false;  // all ranks have reached the same service
   // What came of reaching the service alone; nothing if that was not tried.
   port::Guarded<std::optional<base::Result<void>>> reached_alone_;
 

@@ -335,7 +335,10 @@ base::Result<void> OpenFile::set_atomicity(bool value) {
 }
 
 base::Result<void> OpenFile::settle_locks() {
-  if (!atomic) return {};
+  if (!atomic) {
+    locks->stop_keeping();
+    return {};
+  }
   TESSERA_TRY_VOID(locks->settle(*hints, view, only_read(), *group));
   if (group->rank() == 0) Journal::get().note_locks(path, locks->explanation());
   return {};
