@@ -66,7 +66,7 @@ typedef uint64_t tessera_lock_id;
  * commas between them, over which files are spread; NULL: the value of TESSERA_LOCKS. TCP needs the
  * file with the servers' key; NULL: the one that TESSERA_KEY_FILE names. A server is reached when
  * the first lock is asked of it. Fails with TESSERA_LOCK_INVALID on an address that is none, with
- * TESSERA_LOCK_FAILED on a key file that cannot be used. */
+ * TESSERA_LOCK_FAILED on a key file that is missing or cannot be used. */
 int tessera_lock_connect(const char* address, const char* key_file,
                          tessera_lock_connection** connection);
 

@@ -1,12 +1,10 @@
 #include "tessera/capi/connection.hpp"
 
-#include <errno.h>
-#include <unistd.h>
-
 #include <utility>
 
 #include "tessera/lock/placement.hpp"
 #include "tessera/port/key_file.hpp"
+#include "tessera/port/this_process.hpp"
 
 namespace tessera::capi {
 
@@ -14,25 +12,6 @@ namespace {
 
 using base::Code;
 using base::Result;
-
-// Who this process is, for those who look at a server.
-std::string client_name() {
-  char host[256] = {};
-  ::gethostname(host, sizeof(host) - 1);
-  return std::string(::program_invocation_short_name) + ", " + host + ":" +
-         std::to_string(::getpid());
-}
-
-Result<std::optional<port::SecretKey>> key_for(const std::string& server,
-                                               const std::optional<std::string>& key_file) {
-  if (server.starts_with("unix:")) return std::optional<port::SecretKey>();
-  if (!key_file) {
-    return base::fail(Code::kInvalid,
-                      server + " asks for a key: name its file, or set TESSERA_KEY_FILE");
-  }
-  TESSERA_TRY(auto key, port::read_key_file(*key_file));
-  return std::optional<port::SecretKey>(std::move(key));
-}
 
 base::Failure no_such_lock(LockNumber number) {
   return base::fail(Code::kInvalid, "the connection has no lock " + std::to_string(number));
@@ -45,8 +24,9 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& servers,
   auto made = std::make_unique<Connection>();
   TESSERA_TRY(made->names_, lock::parse_server_list(servers));
   for (const std::string& server : made->names_) {
-    TESSERA_TRY(auto key, key_for(server, key_file));
-    TESSERA_TRY(auto agent, lock::LockAgent::on_sockets(server, client_name(), std::move(key)));
+    TESSERA_TRY(auto key, port::key_for(server, key_file.value_or("")));
+    TESSERA_TRY(auto agent,
+                lock::LockAgent::on_sockets(server, port::process_name(), std::move(key)));
     made->agents_.push_back(std::move(agent));
   }
   return made;

@@ -458,7 +458,7 @@ TEST_F(KeyedLockApi, KeyFilesThatCannotBeUsedAreTold) {
     return tessera_lock_connect("localhost:7000", file.empty() ? nullptr : file.c_str(),
                                 &connection);
   };
-  EXPECT_EQ(connect(""), TESSERA_LOCK_INVALID);
+  EXPECT_EQ(connect(""), TESSERA_LOCK_FAILED);
   expect_error("TESSERA_KEY_FILE");
   EXPECT_EQ(connect(directory_.path("none")), TESSERA_LOCK_FAILED);
   ASSERT_EQ(::chmod(wrong_.c_str(), 0644), 0);

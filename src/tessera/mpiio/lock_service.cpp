@@ -15,6 +15,7 @@
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/key_file.hpp"
 #include "tessera/port/start_program.hpp"
+#include "tessera/port/this_process.hpp"
 
 namespace tessera::mpiio {
 
@@ -25,7 +26,6 @@ using base::Code;
 using base::Result;
 
 constexpr const char* kServers = "TESSERA_LOCKS";
-constexpr const char* kKeyFile = "TESSERA_KEY_FILE";
 constexpr const char* kProgram = "TESSERAD";
 
 bool is_program(const fs::path& path) { return ::access(path.c_str(), X_OK) == 0; }
@@ -69,34 +69,18 @@ Result<void> start_for(const std::string& path) {
   return base::fail(Code::kFailed, program + " could not serve the locks of " + path);
 }
 
-std::string host_name() {
-  char host[256] = {};
-  ::gethostname(host, sizeof(host) - 1);
-  return host;
-}
-
 // Who this process is, for those who look at a server.
 std::string client_name() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return std::string(::program_invocation_short_name) + " rank " + std::to_string(rank) + ", " +
-         host_name() + ":" + std::to_string(::getpid());
+  return "rank " + std::to_string(rank) + " of " + port::process_name();
 }
 
-Result<std::optional<port::SecretKey>> key_for(const LockServerPlace& place) {
-  const std::string& address = place.address;
-  if (address.starts_with("unix:")) return std::optional<port::SecretKey>();
-  if (!place.key.empty()) {
-    TESSERA_TRY(auto given, port::SecretKey::parse(place.key));
-    return std::optional<port::SecretKey>(std::move(given));
-  }
-  const char* path = std::getenv(kKeyFile);
-  if (path == nullptr) {
-    return base::fail(Code::kInvalid, "the lock server at " + address +
-                                          " asks for a key: " + kKeyFile + " is to name its file");
-  }
-  TESSERA_TRY(auto key, port::read_key_file(path));
-  return std::optional<port::SecretKey>(std::move(key));
+// The key of a server that was started on demand is told by its job.
+Result<std::optional<port::SecretKey>> key_of(const LockServerPlace& place) {
+  if (place.key.empty()) return port::key_for(place.address);
+  TESSERA_TRY(auto given, port::SecretKey::parse(place.key));
+  return std::optional<port::SecretKey>(std::move(given));
 }
 
 using Agents = std::map<std::string, std::weak_ptr<lock::LockAgent>>;
@@ -127,7 +111,7 @@ Result<lock::OpenedToNodes> open_lock_server(const port::PlainFile& file) {
   TESSERA_TRY(const std::string address, lock::on_demand_address(identity));
   TESSERA_TRY(auto sockets, port::AuthenticatedSockets::create(std::nullopt));
   TESSERA_TRY(auto server, lock::AdminConnection::connect(std::move(sockets), address));
-  TESSERA_TRY(auto opened, server.ask<lock::OpenedToNodes>(lock::OpenToNodes{host_name()}));
+  TESSERA_TRY(auto opened, server.ask<lock::OpenedToNodes>(lock::OpenToNodes{port::host_name()}));
   if (!opened.address.empty()) return opened;
   return base::fail(Code::kFailed, "the lock server cannot be reached from other nodes");
 }
@@ -135,7 +119,7 @@ Result<lock::OpenedToNodes> open_lock_server(const port::PlainFile& file) {
 Result<std::shared_ptr<lock::LockAgent>> lock_agent_at(const LockServerPlace& place) {
   return agents().with([&](Agents& all) -> Result<std::shared_ptr<lock::LockAgent>> {
     if (auto known = all[place.address].lock()) return known;
-    TESSERA_TRY(auto key, key_for(place));
+    TESSERA_TRY(auto key, key_of(place));
     std::function<void()> revive;
     if (place.file != nullptr) {
       revive = [path = open_path(*place.file)] { static_cast<void>(start_for(path)); };

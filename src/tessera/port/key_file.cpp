@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "tessera/port/descriptor.hpp"
 
@@ -85,6 +87,20 @@ base::Result<void> make_key_file(const std::string& path, Random& random) {
   ::unlink(path.c_str());
   return base::Failure{{written.error().code, written.error().errno_value,
                         "make the key file " + path + ": " + written.error().context}};
+}
+
+base::Result<std::optional<SecretKey>> key_for(const std::string& address,
+                                               const std::string& file) {
+  if (address.starts_with("unix:")) return std::optional<SecretKey>();
+  const char* variable = std::getenv("TESSERA_KEY_FILE");
+  const std::string path = file.empty() && variable != nullptr ? variable : file;
+  if (path.empty()) {
+    return base::fail(base::Code::kDenied, address +
+                                               " asks for a key: name the file that holds "
+                                               "it, or set TESSERA_KEY_FILE");
+  }
+  TESSERA_TRY(auto key, read_key_file(path));
+  return std::optional<SecretKey>(std::move(key));
 }
 
 }  // namespace tessera::port

@@ -6,6 +6,7 @@
 // Thread safety: pure functions on files.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tessera/base/result.hpp"
@@ -17,6 +18,11 @@ namespace tessera::port {
 // Fails with kNotFound, with kDenied where others may read or write it, with kInvalid where it
 // holds something else.
 [[nodiscard]] base::Result<SecretKey> read_key_file(const std::string& path);
+
+// The key for a server at an address: none for a Unix socket, else the one in the file, or where
+// none is named, in the file that TESSERA_KEY_FILE names. Fails with kDenied if neither is.
+[[nodiscard]] base::Result<std::optional<SecretKey>> key_for(const std::string& address,
+                                                             const std::string& file = {});
 
 // Makes a new key and its file, durably. Fails with EEXIST where there is a file already.
 [[nodiscard]] base::Result<void> make_key_file(const std::string& path, Random& random);

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -24,6 +23,7 @@
 #include "tessera/port/key_file.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/system_random.hpp"
+#include "tessera/port/this_process.hpp"
 
 namespace {
 
@@ -253,11 +253,6 @@ int serve_on_demand(Arguments arguments) {
   return 0;
 }
 
-std::string host_name() {
-  std::array<char, 64> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "a node";
-}
-
 int serve_proxy(const Arguments& arguments) {
   auto sockets = open_sockets(arguments);
   if (!sockets) return fail(sockets.error());
@@ -267,7 +262,8 @@ int serve_proxy(const Arguments& arguments) {
   const port::PosixClock clock;
   port::SystemRandom random;
   const std::string upstream = full_address(arguments.upstream);
-  daemon::ProxyDaemon served(upstream, "proxy of " + host_name(), {transport, clock, random}, log);
+  daemon::ProxyDaemon served(upstream, "proxy of " + port::host_name(), {transport, clock, random},
+                             log);
   handle_signals(served, **sockets);
   log("proxy of " + upstream + " at " + *addresses);
   serve(served);
