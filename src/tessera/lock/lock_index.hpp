@@ -19,10 +19,14 @@
 #include <optional>
 
 #include "tessera/lock/locks.hpp"
-#include "tessera/lock/span_tree.hpp"
 #include "tessera/pattern/byte_set.hpp"
+#include "tessera/pattern/span_tree.hpp"
 
 namespace tessera::lock {
+
+using pattern::Interval;
+using pattern::SpanTree;
+using pattern::Ticket;  // of a request
 
 // What a request asks for.
 struct Claim {

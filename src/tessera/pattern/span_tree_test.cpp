@@ -1,4 +1,4 @@
-#include "tessera/lock/span_tree.hpp"
+#include "tessera/pattern/span_tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 
 #include "tessera/pattern/model_test_support.hpp"
 
-namespace tessera::lock {
+namespace tessera::pattern {
 namespace {
 
-using pattern::model::Engine;
-using pattern::model::uniform;
+using model::Engine;
+using model::uniform;
 
 // Every entry in a vector.
 struct Model {
@@ -34,9 +34,9 @@ Interval random_span(Engine& engine) {
 }
 
 TEST(SpanTree, FindsWhatAListFinds) {
-  Engine engine(pattern::model::seed());
-  for (int round = 0; round < pattern::model::rounds(200); ++round) {
-    SCOPED_TRACE(pattern::model::seed_note(round));
+  Engine engine(model::seed());
+  for (int round = 0; round < model::rounds(200); ++round) {
+    SCOPED_TRACE(model::seed_note(round));
     SpanTree tree;
     Model model;
     Ticket next = 1;
@@ -84,4 +84,4 @@ TEST(SpanTree, LooksAtTheLatestFirst) {
 }
 
 }  // namespace
-}  // namespace tessera::lock
+}  // namespace tessera::pattern

@@ -14,11 +14,9 @@
 
 #include "tessera/pattern/point.hpp"
 
-namespace tessera::lock {
+namespace tessera::pattern {
 
-using pattern::Interval;
-
-// The place of a request in the order of arrival; later ones are larger.
+// The place of an entry in the order of arrival; later ones are larger.
 using Ticket = uint64_t;
 
 class SpanTree {
@@ -118,4 +116,4 @@ class SpanTree {
   Index root_ = kNone;
 };
 
-}  // namespace tessera::lock
+}  // namespace tessera::pattern

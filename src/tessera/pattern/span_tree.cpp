@@ -1,11 +1,11 @@
-#include "tessera/lock/span_tree.hpp"
+#include "tessera/pattern/span_tree.hpp"
 
 #include <tuple>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 
-namespace tessera::lock {
+namespace tessera::pattern {
 
 namespace {
 
@@ -117,4 +117,4 @@ void SpanTree::insert(Interval span, Ticket ticket) {
 
 void SpanTree::erase(Interval span, Ticket ticket) { root_ = erase_at(root_, span, ticket); }
 
-}  // namespace tessera::lock
+}  // namespace tessera::pattern
