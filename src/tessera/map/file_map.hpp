@@ -60,13 +60,13 @@ class FileMap {
   // Maps the bytes, hiding what older mappings and mappings of the same epoch show of them; what
   // newer ones show stays. A mapping that continues the last one of its allocation and epoch
   // becomes one piece with it, also at a stride, so a million writes in sequence are one piece.
-  // Fails with kInvalid if bytes or place are negative or end past 2^62.
+  // Fails with kInvalid if bytes or place are negative or leave pattern::kMaxLine.
   // Cost: O(log n + what is hidden).
   base::Result<void> add(const Mapping& mapping, pattern::Budget budget = {});
 
   // Another copy of bytes that are visible now, with contents as of mapping.epoch: bytes that are
   // not mapped, or whose visible epoch is larger, are left out. A copy is forgotten when its byte
-  // is mapped anew or erased, in favour of whatever is newer. Fails as add() does.
+  // is mapped anew or erased, or where trimming it would be too complex. Fails as add() does.
   base::Result<void> add_replica(const Mapping& mapping, pattern::Budget budget = {});
 
   // All visible mappings and replicas of another map, by epoch as if each had been added here; its
@@ -99,9 +99,11 @@ class FileMap {
   base::Result<void> drop_allocation(AllocationId allocation, pattern::Budget budget = {});
 
   // The map of these pieces and replicas, which a stranger may have written: fails with kIntegrity
-  // if they break (M1), (M3) or (M4), with kTooComplex if that cannot be told within bounds.
+  // if they break (M1), (M3) or (M4) or have epochs past epoch_max, with kTooComplex if that cannot
+  // be told within bounds.
   [[nodiscard]] static base::Result<FileMap> of(std::span<const Piece> visible,
-                                                std::span<const Piece> replicas);
+                                                std::span<const Piece> replicas,
+                                                uint64_t epoch_max);
 
   [[nodiscard]] bool empty() const { return visible_.empty(); }
   // All mapped bytes. Cost: O(n).
@@ -120,10 +122,6 @@ class FileMap {
   // The places of an allocation that are referred to. Cost: O(n log n).
   [[nodiscard]] base::Result<pattern::ByteSet> live_places(AllocationId allocation,
                                                            pattern::Budget budget = {}) const;
-  // The same for all allocations in one pass.
-  [[nodiscard]] base::Result<std::map<AllocationId, pattern::ByteSet>> live_places(
-      pattern::Budget budget = {}) const;
-
   // Every allocation gets the number that the function gives for its old one. Requires that
   // different ones stay different. Cost: O(n).
   void renumber(const std::function<AllocationId(AllocationId)>& number);
@@ -142,6 +140,18 @@ class FileMap {
   void check_invariants() const;
 
  private:
+  base::Result<void> add_piece(Piece piece, pattern::ByteSet bytes, pattern::Budget budget);
+  base::Result<void> add_copy(const Piece& copy, const FileMap& other, pattern::Budget budget);
+  base::Result<void> insert_replicas(AllocationId allocation, std::span<const Piece> copies,
+                                     pattern::Budget budget);
+  [[nodiscard]] base::Result<std::vector<Piece>> copies_of(pattern::ByteSet bytes, AllocationId but,
+                                                           pattern::Budget budget) const;
+  void cut_replicas(const pattern::ByteSet& bytes, pattern::Budget budget);
+  [[nodiscard]] std::optional<Part> whole_in(AllocationId allocation,
+                                             const pattern::ByteSet& request,
+                                             std::vector<Piece> visible,
+                                             pattern::Budget budget) const;
+
   PieceTable visible_;
   std::map<AllocationId, PieceTable> replicas_;  // no table is empty
   uint64_t epoch_max_ = 0;

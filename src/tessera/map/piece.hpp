@@ -19,4 +19,9 @@ struct Piece {
   pattern::Join pairs;  // coordinate 0 is the byte of the file, coordinate 1 its place
 };
 
+// The order by first bytes.
+[[nodiscard]] inline bool begins_before(const Piece& a, const Piece& b) {
+  return a.pairs.at()[0] < b.pairs.at()[0];
+}
+
 }  // namespace tessera::map

@@ -81,19 +81,21 @@ class PieceTable {
   // The end of what was appended to an allocation, and how regularly it came.
   struct Tail {
     uint64_t epoch = 0;
-    Number regular = 0;          // the piece appended last, or 0 if that was a run
-    MappedRun run = {};          // the run appended last, if `times` is not 0
-    pattern::Point<2> distance;  // from the one before it to it
-    int64_t times = 0;           // runs of this length at this distance, up to the last one
+    Number regular = 0;               // the piece appended last, or 0 if that was a run
+    MappedRun run = {};               // the run appended last, if `times` is not 0
+    pattern::Point<2> distance = {};  // from the one before it to it
+    int64_t times = 0;                // runs of this length at this distance, up to the last one
   };
 
   // What cut() will do once nothing can fail any more.
   struct Change {
-    std::vector<int64_t> runs_out;
+    std::vector<MappedRun> runs_out;
     std::vector<Number> regular_out;
     std::vector<Piece> in;
   };
 
+  // Accounts for bytes that an allocation gained or lost.
+  void count(AllocationId allocation, int64_t bytes);
   Number insert_regular(Piece piece);
   void erase_regular(Number number);
   void insert_run(const MappedRun& run);

@@ -79,8 +79,11 @@ class RunTable {
 
   // Chunk that holds a byte, or would: the last one that begins at or before it, or the first.
   [[nodiscard]] size_t chunk_of(int64_t byte) const;
+  // Where to insert what was to be inserted there; the chunk is not full afterwards, and may be
+  // empty until then.
+  Position make_room(Position at);
   void erase_at(Position at);
-  void split(size_t chunk);
+  void drop_chunk(size_t chunk);
 
   std::vector<std::vector<MappedRun>> chunks_;  // none is empty
   std::vector<int64_t> begins_;                 // of the first run of each chunk
