@@ -1,0 +1,206 @@
+#include "tessera/map/file_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tessera/map/file_map_test_support.hpp"
+#include "tessera/map/map_codec.hpp"
+
+namespace tessera::map {
+namespace {
+
+using model::Model;
+using model::random_bytes;
+using pattern::Budget;
+using pattern::ByteSet;
+using pattern::Interval;
+using pattern::Pattern;
+using pattern::model::Engine;
+using pattern::model::uniform;
+
+ByteSet run(int64_t begin, int64_t end) { return ByteSet::of(Interval{begin, end}).value(); }
+
+ByteSet strided(int64_t begin, int64_t length, int64_t stride, int64_t count) {
+  return ByteSet::of(repeat(Pattern::run({{begin}}, length).value(), count, {{stride}}).value())
+      .value();
+}
+
+// A map and its model, to which the same happens.
+struct Pair {
+  FileMap map;
+  Model model;
+};
+
+class Steps {
+ public:
+  explicit Steps(Engine& engine) : engine_(engine) {}
+
+  Mapping mapping() {
+    Mapping mapping = {random_bytes(engine_),
+                       static_cast<AllocationId>(uniform(engine_, 0, model::kAllocations - 1)),
+                       uniform(engine_, 0, 200), static_cast<uint64_t>(uniform(engine_, 0, 5))};
+    // Often what a writer does next.
+    if (uniform(engine_, 0, 1) == 0) mapping.place = place_;
+    if (uniform(engine_, 0, 1) == 0) mapping.epoch = 3;
+    place_ = mapping.place + mapping.bytes.size();
+    return mapping;
+  }
+
+  // Writes of one size at one distance, as a loop of a program does them.
+  void loop(Pair& pair) {
+    Mapping next = mapping();
+    const int64_t length = uniform(engine_, 1, 3);
+    const int64_t distance = uniform(engine_, 1, 6);
+    next.place = uniform(engine_, 0, 100);
+    for (int64_t at = uniform(engine_, 0, 20); at + length <= model::kFileBytes; at += distance) {
+      next.bytes = run(at, at + length);
+      EXPECT_TRUE(pair.map.add(next));
+      pair.model.add(next);
+      next.place += length;
+    }
+  }
+
+  void change(Pair& pair) {
+    switch (uniform(engine_, 0, 11)) {
+      case 0: {
+        const ByteSet bytes = random_bytes(engine_);
+        EXPECT_TRUE(pair.map.erase(bytes));
+        return pair.model.erase(bytes);
+      }
+      case 1: {
+        const int64_t size = uniform(engine_, 0, 2 * model::kFileBytes);
+        pair.map.truncate(size);
+        return pair.model.erase(run(size, std::max(size, model::kFileBytes)));
+      }
+      case 2:
+      case 3:
+      case 4: {
+        Mapping copy = mapping();
+        if (uniform(engine_, 0, 1) == 0) copy.epoch = 9;
+        EXPECT_TRUE(pair.map.add_replica(copy));
+        return pair.model.add_replica(copy);
+      }
+      case 5: {
+        const auto gone = static_cast<AllocationId>(uniform(engine_, 0, model::kAllocations - 1));
+        if (uniform(engine_, 0, 2) != 0) return;
+        EXPECT_TRUE(pair.map.drop_allocation(gone));
+        return pair.model.drop_allocation(gone);
+      }
+      case 6:
+        return loop(pair);
+      default: {
+        const Mapping added = mapping();
+        EXPECT_TRUE(pair.map.add(added));
+        return pair.model.add(added);
+      }
+    }
+  }
+
+ private:
+  Engine& engine_;
+  int64_t place_ = 0;
+};
+
+void expect_answers(Engine& engine, const Pair& pair) {
+  model::expect_finds(pair.map, pair.model, random_bytes(engine));
+  const auto preferred = static_cast<AllocationId>(uniform(engine, 0, model::kAllocations));
+  model::expect_finds_whole(pair.map, pair.model, random_bytes(engine), preferred);
+  const int64_t byte = uniform(engine, 0, model::kFileBytes - 4);
+  model::expect_finds_whole(pair.map, pair.model, run(byte, byte + 3), preferred);
+}
+
+TEST(FileMap, FindsWhatATableOfBytesFinds) {
+  Engine engine(pattern::model::seed());
+  for (int round = 0; round < pattern::model::rounds(300); ++round) {
+    SCOPED_TRACE(pattern::model::seed_note(round));
+    Steps steps(engine);
+    Pair pair;
+    for (int step = 0; step < 30; ++step) {
+      steps.change(pair);
+      expect_answers(engine, pair);
+      if (step % 5 == 0) model::expect_same(pair.map, pair.model);
+      if (uniform(engine, 0, 9) == 0) pair.map = decode(encode(pair.map)).value();
+      if (testing::Test::HasFailure()) return;
+    }
+    model::expect_same(pair.map, pair.model);
+    pair.map.renumber([](AllocationId id) { return id + 5; });
+    pair.model.renumber(5);
+    model::expect_same(pair.map, pair.model);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Replicas are compared by what they promise: what is found must be there; a map may know fewer.
+TEST(FileMap, MergesAsATableOfBytesDoes) {
+  Engine engine(pattern::model::seed());
+  for (int round = 0; round < pattern::model::rounds(300); ++round) {
+    SCOPED_TRACE(pattern::model::seed_note(round));
+    Steps steps(engine);
+    std::vector<FileMap> maps;
+    Model model;
+    const bool apart = uniform(engine, 0, 1) == 0;
+    for (int64_t i = uniform(engine, 0, 4); i > 0; --i) {
+      Pair pair;
+      for (int64_t step = uniform(engine, 0, 12); step > 0; --step) steps.change(pair);
+      if (apart) {
+        const ByteSet others = strided((i % 3) * 2, 2, 6, 10).complement({0, model::kFileBytes});
+        ASSERT_TRUE(pair.map.erase(others));
+        pair.model.erase(others);
+      }
+      model.add_all(pair.model);
+      maps.push_back(pair.map);
+    }
+    const FileMap merged = FileMap::merge(maps).value();
+    merged.check_invariants();
+    for (int i = 0; i < 5; ++i) {
+      model::expect_finds(merged, model, random_bytes(engine));
+      const ByteSet request = random_bytes(engine);
+      const auto part = merged.find_whole(request, 1);
+      if (!part) continue;
+      for (const auto& [byte, place] : model::pairs_of(*part)) {
+        EXPECT_TRUE(model.holds(part->allocation, byte, place));
+      }
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Any operation either does everything or nothing.
+TEST(FileMap, WhatIsTooComplexChangesNothing) {
+  Engine engine(pattern::model::seed());
+  int refused = 0;
+  for (int round = 0; round < pattern::model::rounds(300); ++round) {
+    SCOPED_TRACE(pattern::model::seed_note(round));
+    Steps steps(engine);
+    Pair pair;
+    for (int step = 0; step < 10; ++step) steps.change(pair);
+    const Budget small = {uniform(engine, 0, 4), uniform(engine, 0, 4)};
+    const Mapping mapping = steps.mapping();
+    if (pair.map.add(mapping, small)) {
+      pair.model.add(mapping);
+    } else {
+      ++refused;
+    }
+    const ByteSet bytes = random_bytes(engine);
+    if (pair.map.erase(bytes, small)) {
+      pair.model.erase(bytes);
+    } else {
+      ++refused;
+    }
+    pair.map.check_invariants();
+    model::expect_finds(pair.map, pair.model, run(0, model::kFileBytes));
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(FileMap, RefusesBytesOutsideOfAFile) {
+  FileMap map;
+  EXPECT_EQ(map.add({run(-1, 4), 0, 0, 1}).error().code, base::Code::kInvalid);
+  EXPECT_EQ(map.add({run(0, 4), 0, -1, 1}).error().code, base::Code::kInvalid);
+  EXPECT_EQ(map.add({run(0, 4), 0, pattern::kMaxPosition - 2, 1}).error().code,
+            base::Code::kInvalid);
+  EXPECT_TRUE(map.empty());
+}
+
+}  // namespace
+}  // namespace tessera::map
