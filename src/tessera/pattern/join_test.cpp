@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tessera/pattern/assembler.hpp"
 #include "tessera/pattern/model_test_support.hpp"
 
 namespace tessera::pattern {
@@ -123,6 +124,25 @@ TEST(JoinModel, SelectAndLocateAreInverse) {
     ASSERT_EQ(positions(*chosen), expected);
   }
   EXPECT_FALSE(select(run(0, 4), run(2, 3)));
+}
+
+// Every level has the level below twice, so it is small only as long as both are one.
+TEST(Join, SidesShareWhatThePairsShare) {
+  Join pairs = Join::run({{0, 0}}, 4).value();
+  for (int level = 0; level < 14; ++level) {
+    const int64_t length = pairs.span().length();
+    Assembler<2> sequence;
+    sequence.append(pairs);
+    sequence.append_run({{length + 3, pairs.size()}}, 5);
+    sequence.append(pairs.shifted({{length + 11, pairs.size() + 5}}).value());
+    const Join all = sequence.finish().value();
+    pairs = repeat(all, 2, {{all.span().length() + 1, all.size()}}).value();
+  }
+  ASSERT_GT(pairs.shape().weight(), 10'000);
+  ASSERT_LT(pairs.memory_bytes(), 20'000);
+  EXPECT_LT(side(pairs, 0).memory_bytes(), 20'000);
+  EXPECT_LT(swapped(pairs).memory_bytes(), 20'000);
+  EXPECT_EQ(side(pairs, 1).runs(), 1);
 }
 
 }  // namespace
