@@ -25,8 +25,10 @@ namespace {
 
 constexpr uint8_t kOptionalFlag = 0x01;  // a sized block follows that a reader may skip
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
-// Items of one encoded list of pairs: a quarter of what a decoder accepts by default.
-constexpr int64_t kItemsMax = int64_t{1} << 20;
+// Where a list of pairs ends and the next one begins, in items.
+constexpr int64_t kListItems = int64_t{1} << 20;
+// What shares no shape is bounded by the input; what does costs no memory.
+constexpr pattern::DecodeLimits kLimits = {pattern::kMaxWeight, pattern::kMaxWeight};
 
 // Bytes of a list of pairs, in its order, that have one epoch.
 struct EpochSpan {
@@ -41,7 +43,10 @@ uint64_t sum(uint64_t a, int64_t b) { return a + static_cast<uint64_t>(b); }
 // Pairs of one allocation that ascend in the file, with the epochs of all.
 class ListWriter {
  public:
-  [[nodiscard]] bool full() const { return weight_ >= kItemsMax; }
+  // Whether the next piece goes into another list: one list is at most what a trace may be (T5).
+  [[nodiscard]] bool full_before(const Piece& piece) const {
+    return weight_ >= kListItems || piece.pairs.shape().weight() > pattern::kMaxWeight - weight_;
+  }
 
   void append(const Piece& piece) {
     weight_ += piece.pairs.shape().weight();
@@ -83,7 +88,7 @@ void write_pieces(std::vector<Piece> pieces, ByteWriter& to) {
     std::vector<base::Bytes>& of_allocation = lists[chain.allocation];
     ListWriter list;
     for (const size_t i : chain.pieces) {
-      if (list.full()) of_allocation.push_back(list.finish());
+      if (list.full_before(pieces[i])) of_allocation.push_back(list.finish());
       list.append(pieces[i]);
     }
     of_allocation.push_back(list.finish());
@@ -157,7 +162,7 @@ Result<std::vector<Piece>> read_pieces(ByteReader& from) {
     for (uint64_t j = 0; j < lists; ++j) {
       TESSERA_TRY(std::vector<EpochSpan> epochs, read_epochs(from));
       TESSERA_TRY(const ByteView encoded, from.sized_bytes());
-      TESSERA_TRY(const Join pairs, pattern::decode<2>(encoded));
+      TESSERA_TRY(const Join pairs, pattern::decode<2>(encoded, kLimits));
       if (pairs.empty()) return damaged("a list of no pairs");
       TESSERA_TRY_VOID(split(pairs, static_cast<AllocationId>(allocation), epochs, pieces));
     }

@@ -11,6 +11,7 @@
 #include "tessera/pattern/join.hpp"
 #include "tessera/pattern/line.hpp"
 #include "tessera/pattern/overlap.hpp"
+#include "tessera/pattern/transform.hpp"
 #include "tessera/pattern/zip.hpp"
 
 namespace tessera::map {
@@ -96,10 +97,9 @@ void PieceTable::count(AllocationId allocation, int64_t bytes) {
   if (live == 0) live_bytes_.erase(allocation);
 }
 
-PieceTable::Number PieceTable::insert_regular(Piece piece) {
+PieceTable::Number PieceTable::insert_regular(Piece piece, ByteSet bytes) {
   const Number number = ++last_number_;
   count(piece.allocation, piece.pairs.size());
-  ByteSet bytes = bytes_of(piece);
   spans_.insert(bytes.span(), number);
   regular_.emplace(number, Regular{std::move(piece), std::move(bytes)});
   return number;
@@ -129,7 +129,8 @@ void PieceTable::insert(const Piece& piece) {
   take_apart(
       piece.pairs,
       [&](const Join& pairs) {
-        insert_regular({piece.allocation, piece.epoch, pairs});
+        const Piece part = {piece.allocation, piece.epoch, pairs};
+        insert_regular(part, bytes_of(part));
       },
       [&](const pattern::Point<2>& at, int64_t length) { insert_run(run_of(piece, at, length)); });
 }
@@ -144,7 +145,7 @@ void PieceTable::append(const Piece& piece) {
   if (piece.pairs.shape().is_run()) return append_run(tail, piece);
   tail = Tail{.epoch = piece.epoch};
   if (is_regular(piece.pairs)) {
-    tail.regular = insert_regular(piece);
+    tail.regular = insert_regular(piece, bytes_of(piece));
   } else {
     insert(piece);
   }
@@ -199,7 +200,8 @@ void PieceTable::make_regular(Tail& tail) {
   const Piece first = piece_of(runs.front());
   const Join all = repeat_in_bounds(first.pairs, kRegularRuns, tail.distance);
   tail.times = 0;
-  tail.regular = insert_regular({first.allocation, first.epoch, all});
+  const Piece regular = {first.allocation, first.epoch, all};
+  tail.regular = insert_regular(regular, bytes_of(regular));
 }
 
 // Calls visit(run, bytes of the request in it). Where the request is sparser than the runs it is
@@ -370,46 +372,77 @@ void PieceTable::check_invariants() const {
   TESSERA_ASSERT(live == live_bytes_);
 }
 
-// The budget that a stranger's pieces may cost in all to be seen to be disjoint.
-Result<PieceTable> PieceTable::of(std::span<const Piece> pieces) {
-  constexpr Budget kCheck = {int64_t{1} << 20, int64_t{1} << 22};
-  PieceTable table;
-  std::vector<MappedRun> runs;
-  std::vector<ByteSet> sets;
-  int64_t regular_bytes = 0;
-  for (const Piece& piece : pieces) {
-    const Interval bytes = piece.pairs.span(0);
-    if (!piece.pairs.ascending() || bytes.begin < 0 || bytes.end > pattern::kMaxLine ||
-        piece.pairs.span(1).begin < 0) {
-      return fail(Code::kIntegrity, "a mapping descends in the file or leaves its bounds");
-    }
-    table.epoch_max_ = std::max(table.epoch_max_, piece.epoch);
-    take_apart(
-        piece.pairs,
-        [&](const Join& pairs) {
-          const Number number = table.insert_regular({piece.allocation, piece.epoch, pairs});
-          sets.push_back(table.regular_.at(number).bytes);
-          regular_bytes += pairs.size();
-        },
-        [&](const pattern::Point<2>& at, int64_t length) {
-          runs.push_back(run_of(piece, at, length));
-        });
+namespace {
+
+// The bytes of pairs, for many that may share shapes.
+class Sides {
+ public:
+  ByteSet operator()(const Join& pairs) { return ByteSet::of_ascending(transformer_(pairs)); }
+
+ private:
+  struct First {
+    pattern::Point<1> operator()(const pattern::Point<2>& point) const { return {{point[0]}}; }
+  };
+  pattern::Transformer<1, 2, First> transformer_{First{}};
+};
+
+base::Failure two_mappings() {
+  return fail(Code::kIntegrity, "two mappings of a file map show the same byte");
+}
+
+Result<void> check_bounds(const Piece& piece) {
+  const Interval bytes = piece.pairs.span(0);
+  if (piece.pairs.ascending() && bytes.begin >= 0 && bytes.end <= pattern::kMaxLine &&
+      piece.pairs.span(1).begin >= 0) {
+    return {};
   }
-  const auto overlap = [] { return fail(Code::kIntegrity, "two mappings show the same byte"); };
-  TESSERA_TRY(const ByteSet regular, unite_all(std::move(sets), kCheck));
-  if (regular.size() != regular_bytes) return overlap();
+  return fail(Code::kIntegrity, "a mapping of a file map descends in the file or leaves it");
+}
+
+// Sorts runs by their begins. Fails if two of them overlap.
+Result<void> sort_disjoint(std::vector<MappedRun>& runs) {
   const auto by_begin = [](const MappedRun& a, const MappedRun& b) { return a.begin < b.begin; };
   if (!std::is_sorted(runs.begin(), runs.end(), by_begin)) {
     std::sort(runs.begin(), runs.end(), by_begin);
   }
-  for (size_t i = 0; i < runs.size(); ++i) {
-    if (i > 0 && runs[i - 1].end() > runs[i].begin) return overlap();
-    table.count(runs[i].allocation, runs[i].length);
+  for (size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i - 1].end() > runs[i].begin) return two_mappings();
   }
+  return {};
+}
+
+}  // namespace
+
+Result<PieceTable> PieceTable::of(std::span<const Piece> pieces) {
+  PieceTable table;
+  std::vector<MappedRun> runs;
+  std::vector<ByteSet> sets;
+  int64_t regular_bytes = 0;
+  Sides sides;
+  for (const Piece& piece : pieces) {
+    TESSERA_TRY_VOID(check_bounds(piece));
+    table.epoch_max_ = std::max(table.epoch_max_, piece.epoch);
+    take_apart(
+        piece.pairs,
+        [&](const Join& pairs) {
+          sets.push_back(sides(pairs));
+          regular_bytes += pairs.size();
+          table.insert_regular({piece.allocation, piece.epoch, pairs}, sets.back());
+        },
+        [&](const pattern::Point<2>& at, int64_t length) {
+          runs.push_back(run_of(piece, at, length));
+        });
+    if (regular_bytes > pattern::kMaxLine) return two_mappings();
+  }
+  TESSERA_TRY_VOID(sort_disjoint(runs));
+  for (const MappedRun& run : runs) table.count(run.allocation, run.length);
   table.runs_ = RunTable(runs);
+  // Disjoint sets are as large as their union. The budget is what a stranger may cost.
+  TESSERA_TRY(const ByteSet regular, unite_all(std::move(sets), {1 << 20, 1 << 22}));
+  if (regular.size() != regular_bytes) return two_mappings();
   bool met = false;
   table.for_each_run_meeting(regular, [&](const MappedRun&, const Pattern&) { met = true; });
-  if (met) return overlap();
+  if (met) return two_mappings();
   return table;
 }
 

@@ -96,7 +96,8 @@ class PieceTable {
 
   // Accounts for bytes that an allocation gained or lost.
   void count(AllocationId allocation, int64_t bytes);
-  Number insert_regular(Piece piece);
+  // Requires the bytes of the piece.
+  Number insert_regular(Piece piece, pattern::ByteSet bytes);
   void erase_regular(Number number);
   void insert_run(const MappedRun& run);
   void erase_run(const MappedRun& run);
