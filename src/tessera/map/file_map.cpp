@@ -73,6 +73,26 @@ class PartMaker {
   pattern::Assembler<1> places_;
 };
 
+Part part_of(const Piece& piece) {
+  return {piece.allocation, bytes_of(piece), side(piece.pairs, 1)};
+}
+
+// A part for every chain of pieces, which are sorted by first byte.
+Result<std::vector<Part>> parts_of(std::span<const Piece> pieces) {
+  std::vector<Part> parts;
+  if (pieces.size() == 1) {
+    parts.push_back(part_of(pieces.front()));
+    return parts;
+  }
+  for (const Chain& chain : chains_of(pieces)) {
+    PartMaker maker;
+    for (const size_t i : chain.pieces) maker.append(pieces[i]);
+    TESSERA_TRY(Part part, maker.finish(chain.allocation));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 // One part of pieces that interleave: their runs are sorted.
 Result<Part> sorted_part(std::span<const Piece> pieces, Budget budget) {
   std::vector<pattern::Piece<2>> runs;
@@ -93,10 +113,9 @@ Result<Part> sorted_part(std::span<const Piece> pieces, Budget budget) {
 
 // One part of all pieces, which are of one allocation and sorted by first byte.
 Result<Part> whole_part(std::span<const Piece> pieces, Budget budget) {
-  if (chains_of(pieces).size() > 1) return sorted_part(pieces, budget);
-  PartMaker part;
-  for (const Piece& piece : pieces) part.append(piece);
-  return part.finish(pieces.front().allocation);
+  TESSERA_TRY(std::vector<Part> parts, parts_of(pieces));
+  if (parts.size() > 1) return sorted_part(pieces, budget);
+  return std::move(parts.front());
 }
 
 void keep_allocation(std::vector<Piece>& pieces, AllocationId allocation) {
@@ -238,13 +257,12 @@ Result<FileMap> FileMap::merge(std::span<const FileMap> maps, Budget budget) {
 Result<Found> FileMap::find(const ByteSet& request, Budget budget) const {
   TESSERA_TRY(const std::vector<Piece> pieces, visible_.meeting(request, budget));
   Found found;
-  for (const Chain& chain : chains_of(pieces)) {
-    PartMaker maker;
-    for (const size_t i : chain.pieces) maker.append(pieces[i]);
-    TESSERA_TRY(Part part, maker.finish(chain.allocation));
-    found.parts.push_back(std::move(part));
-  }
+  TESSERA_TRY(found.parts, parts_of(pieces));
   if (size_of(pieces) == request.size()) return found;
+  if (pieces.empty()) {
+    found.missing = request;
+    return found;
+  }
   TESSERA_TRY(const ByteSet held, bytes_of_all(pieces, budget));
   TESSERA_TRY(found.missing, subtract(request, held, budget));
   return found;

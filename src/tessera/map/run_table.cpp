@@ -115,12 +115,17 @@ void RunTable::erase_at(Position at) {
   --size_;
   if (chunk.empty()) return drop_chunk(at.chunk);
   begins_[at.chunk] = chunk.front().begin;
-  if (at.chunk + 1 == chunks_.size()) return;
-  const Chunk& next = chunks_[at.chunk + 1];
-  if (chunk.size() + next.size() <= kChunkRuns / 2) {
-    chunk.insert(chunk.end(), next.begin(), next.end());
-    drop_chunk(at.chunk + 1);
-  }
+  join_small(at.chunk);
+  if (at.chunk > 0) join_small(at.chunk - 1);
+}
+
+// A chunk and the one behind it become one if that is still far from full.
+void RunTable::join_small(size_t chunk) {
+  if (chunk + 1 >= chunks_.size()) return;
+  const Chunk& next = chunks_[chunk + 1];
+  if (chunks_[chunk].size() + next.size() > kChunkRuns / 2) return;
+  chunks_[chunk].insert(chunks_[chunk].end(), next.begin(), next.end());
+  drop_chunk(chunk + 1);
 }
 
 void RunTable::drop_chunk(size_t chunk) {

@@ -83,6 +83,7 @@ class RunTable {
   // empty until then.
   Position make_room(Position at);
   void erase_at(Position at);
+  void join_small(size_t chunk);
   void drop_chunk(size_t chunk);
 
   std::vector<std::vector<MappedRun>> chunks_;  // none is empty
