@@ -398,7 +398,7 @@ Result<ByteSet> FileMap::live_places(AllocationId allocation, Budget budget) con
   };
   for_each(take);
   for_each_replica(take);
-  TESSERA_TRY_VOID(result);
+  if (!result) return base::failure_of(result);
   TESSERA_TRY(ByteSet places, set_of_runs(std::move(runs)));
   sets.push_back(std::move(places));
   return unite_all(std::move(sets), budget);
@@ -436,11 +436,11 @@ int64_t FileMap::memory_bytes() const {
 
 void FileMap::check_invariants() const {
   visible_.check_invariants();
-  for (const auto& [allocation, table] : replicas_) {
-    TESSERA_ASSERT(!table.empty());
-    table.check_invariants();
-    table.for_each([&](const Piece& copy) {
-      TESSERA_ASSERT(copy.allocation == allocation);
+  for (const auto& entry : replicas_) {
+    TESSERA_ASSERT(!entry.second.empty());
+    entry.second.check_invariants();
+    entry.second.for_each([&](const Piece& copy) {
+      TESSERA_ASSERT(copy.allocation == entry.first);
       std::vector<Piece> shown = visible_.meeting(bytes_of(copy), {}).value();
       std::erase_if(shown, [&](const Piece& piece) { return piece.epoch != copy.epoch; });
       TESSERA_ASSERT(size_of(shown) == copy.pairs.size());

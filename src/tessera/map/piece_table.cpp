@@ -229,6 +229,12 @@ void PieceTable::for_each_run_meeting(const ByteSet& request, Visit visit) const
   }
 }
 
+bool PieceTable::meets_runs(const ByteSet& bytes) const {
+  bool met = false;
+  for_each_run_meeting(bytes, [&](const MappedRun&, const Pattern&) { met = true; });
+  return met;
+}
+
 Result<std::vector<Piece>> PieceTable::meeting(const ByteSet& request, Budget budget) const {
   budget.steps += static_cast<int64_t>(regular_.size());
   return meeting_within(request, budget);
@@ -362,9 +368,7 @@ void PieceTable::check_invariants() const {
     TESSERA_ASSERT(is_regular(held.piece.pairs) && held.piece.pairs.ascending());
     TESSERA_ASSERT(held.bytes.size() == held.piece.pairs.size());
     live[held.piece.allocation] += held.bytes.size();
-    for_each_run_meeting(held.bytes, [](const MappedRun&, const Pattern&) {
-      TESSERA_ASSERT(!"a run meets a regular piece");
-    });
+    TESSERA_ASSERT(!meets_runs(held.bytes));
     for (const auto& [other, others] : regular_) {
       TESSERA_ASSERT(other == number || !overlaps(held.bytes, others.bytes).value());
     }
@@ -440,9 +444,7 @@ Result<PieceTable> PieceTable::of(std::span<const Piece> pieces) {
   // Disjoint sets are as large as their union. The budget is what a stranger may cost.
   TESSERA_TRY(const ByteSet regular, unite_all(std::move(sets), {1 << 20, 1 << 22}));
   if (regular.size() != regular_bytes) return two_mappings();
-  bool met = false;
-  table.for_each_run_meeting(regular, [&](const MappedRun&, const Pattern&) { met = true; });
-  if (met) return two_mappings();
+  if (table.meets_runs(regular)) return two_mappings();
   return table;
 }
 

@@ -35,7 +35,7 @@ class Transformer {
       const auto known = known_.find(node.get());
       if (known != known_.end()) return known->second;
     }
-    const Shape<To> shape = node->count != 0 ? repeat_of(*node) : sequence_of(*node);
+    Shape<To> shape = node->count != 0 ? repeat_of(*node) : sequence_of(*node);
     if (shared) known_.emplace(node.get(), shape);
     return shape;
   }
