@@ -157,24 +157,23 @@ void FileMap::cut_replicas(const ByteSet& bytes, Budget budget) {
 
 Result<void> FileMap::add_replica(const Mapping& mapping, Budget budget) {
   TESSERA_TRY(const Piece piece, piece_of(mapping, budget));
-  TESSERA_TRY(std::vector<Piece> shown, visible_.meeting(mapping.bytes, budget));
-  std::erase_if(shown, [&](const Piece& visible) { return visible.epoch > mapping.epoch; });
-  std::vector<Piece> copies;
-  for (const Piece& visible : shown) {
-    TESSERA_TRY(Join pairs, restrict(piece.pairs, bytes_of(visible), budget));
-    copies.push_back({mapping.allocation, visible.epoch, std::move(pairs)});
-  }
-  return insert_replicas(mapping.allocation, copies, budget);
+  return insert_copies(piece, 0, budget);
 }
 
-// Requires copies that are disjoint, sorted by first byte and keep (M4).
-Result<void> FileMap::insert_replicas(AllocationId allocation, std::span<const Piece> copies,
-                                      Budget budget) {
+// Makes replicas of a piece where the visible epoch is at least `oldest` and at most the piece's.
+Result<void> FileMap::insert_copies(const Piece& piece, uint64_t oldest, Budget budget) {
+  TESSERA_TRY(const std::vector<Piece> shown, visible_.meeting(bytes_of(piece), budget));
+  std::vector<Piece> copies;
+  for (const Piece& visible : shown) {
+    if (visible.epoch < oldest || visible.epoch > piece.epoch) continue;
+    TESSERA_TRY(Join pairs, restrict(piece.pairs, bytes_of(visible), budget));
+    copies.push_back({piece.allocation, visible.epoch, std::move(pairs)});
+  }
   if (copies.empty()) return {};
   TESSERA_TRY(const ByteSet bytes, bytes_of_all(copies, budget));
-  const auto table = replicas_.find(allocation);
+  const auto table = replicas_.find(piece.allocation);
   if (table != replicas_.end()) TESSERA_TRY_VOID(table->second.cut(bytes, budget));
-  PieceTable& target = replicas_[allocation];
+  PieceTable& target = replicas_[piece.allocation];
   for (const Piece& copy : copies) target.append(copy);
   return {};
 }
@@ -186,30 +185,11 @@ Result<void> FileMap::add_all(const FileMap& other, Budget budget) {
   });
   if (!result) return result;
   epoch_max_ = std::max(epoch_max_, other.epoch_max_);
+  // Where this map shows the epoch of a copy it shows what was copied, since that was added last.
   other.for_each_replica([&](const Piece& copy) {
-    if (result) result = add_copy(copy, other, budget);
+    if (result) result = insert_copies(copy, copy.epoch, budget);
   });
   return result;
-}
-
-// A replica of another map counts where this map shows what that one shows. What cannot be seen to
-// be the same is left out.
-Result<void> FileMap::add_copy(const Piece& copy, const FileMap& other, Budget budget) {
-  TESSERA_TRY(const std::vector<Piece> theirs, other.visible_.meeting(bytes_of(copy), budget));
-  std::vector<Piece> copies;
-  for (const Piece& source : theirs) {
-    TESSERA_TRY(const std::vector<Piece> ours, visible_.meeting(bytes_of(source), budget));
-    for (const Piece& shown : ours) {
-      if (shown.allocation != source.allocation || shown.epoch != source.epoch) continue;
-      const ByteSet bytes = bytes_of(shown);
-      TESSERA_TRY(const Join same, restrict(source.pairs, bytes, budget));
-      if (same.at() != shown.pairs.at() || !same_shape(same.shape(), shown.pairs.shape())) continue;
-      TESSERA_TRY(Join pairs, restrict(copy.pairs, bytes, budget));
-      copies.push_back({copy.allocation, copy.epoch, std::move(pairs)});
-    }
-  }
-  std::sort(copies.begin(), copies.end(), begins_before);
-  return insert_replicas(copy.allocation, copies, budget);
 }
 
 Result<FileMap> FileMap::of(std::span<const Piece> visible, std::span<const Piece> replicas,
