@@ -122,6 +122,7 @@ class FileMap {
   // The places of an allocation that are referred to. Cost: O(n log n).
   [[nodiscard]] base::Result<pattern::ByteSet> live_places(AllocationId allocation,
                                                            pattern::Budget budget = {}) const;
+
   // Every allocation gets the number that the function gives for its old one. Requires that
   // different ones stay different. Cost: O(n).
   void renumber(const std::function<AllocationId(AllocationId)>& number);

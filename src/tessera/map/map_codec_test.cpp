@@ -179,5 +179,19 @@ TEST(MapCodec, IncommensurateStridesAreChecked) {
   EXPECT_EQ(again.run_count(), map.run_count());
 }
 
+// Even and odd bytes at strides whose union nobody could write down; that they are apart is
+// arithmetic.
+TEST(MapCodec, SetsTooIrregularToUniteAreChecked) {
+  constexpr int64_t kRuns = 10'000'000;
+  FileMap map;
+  ASSERT_TRUE(map.add({strided(0, 1, 2'000'006, kRuns), 1, 0, 1}));
+  ASSERT_TRUE(map.add({strided(1, 1, 2'000'066, kRuns), 2, 0, 1}));
+  EXPECT_EQ(map.covered().error().code, Code::kTooComplex);
+  EXPECT_EQ(decode(encode(map)).value().covered_bytes(), 2 * kRuns);
+  const Join even = repeat(pairs(0, 0, 1), kRuns, {{2'000'006, 1}}).value();
+  const Join odd = repeat(pairs(1, 0, 1), kRuns, {{2'000'065, 1}}).value();
+  EXPECT_EQ(decode(map_of({{1, 1, even}, {2, 1, odd}}, {})).error().code, Code::kIntegrity);
+}
+
 }  // namespace
 }  // namespace tessera::map

@@ -417,6 +417,29 @@ Result<void> sort_disjoint(std::vector<MappedRun>& runs) {
 
 }  // namespace
 
+// Whether two sets overlap can be told where their union would be too large to build.
+Result<void> PieceTable::check_pairs() const {
+  constexpr int64_t kRunsPerPair = 1024;
+  int64_t pairs_left = int64_t{1} << 20;
+  for (const auto& [number, held] : regular_) {
+    std::vector<const Regular*> others;
+    const Number first = number;
+    spans_.for_each(held.bytes.span(), [&](Number other) {
+      if (other > first) others.push_back(&regular_.at(other));
+    });
+    pairs_left -= 1 + static_cast<int64_t>(others.size()) + runs_.size() / kRunsPerPair;
+    if (pairs_left < 0) {
+      return fail(Code::kTooComplex, "too many mappings of a file map interleave irregularly");
+    }
+    for (const Regular* other : others) {
+      TESSERA_TRY(const bool both, overlaps(held.bytes, other->bytes, {1 << 16, 1 << 20}));
+      if (both) return two_mappings();
+    }
+    if (meets_runs(held.bytes)) return two_mappings();
+  }
+  return {};
+}
+
 Result<PieceTable> PieceTable::of(std::span<const Piece> pieces) {
   PieceTable table;
   std::vector<MappedRun> runs;
@@ -442,9 +465,12 @@ Result<PieceTable> PieceTable::of(std::span<const Piece> pieces) {
   for (const MappedRun& run : runs) table.count(run.allocation, run.length);
   table.runs_ = RunTable(runs);
   // Disjoint sets are as large as their union. The budget is what a stranger may cost.
-  TESSERA_TRY(const ByteSet regular, unite_all(std::move(sets), {1 << 20, 1 << 22}));
-  if (regular.size() != regular_bytes) return two_mappings();
-  if (table.meets_runs(regular)) return two_mappings();
+  const Result<ByteSet> united = unite_all(std::move(sets), {1 << 20, 1 << 22});
+  if (united) {
+    if (united->size() != regular_bytes || table.meets_runs(*united)) return two_mappings();
+  } else {
+    TESSERA_TRY_VOID(table.check_pairs());
+  }
   return table;
 }
 

@@ -107,6 +107,7 @@ class PieceTable {
 
   template <typename Visit>
   void for_each_run_meeting(const pattern::ByteSet& request, Visit visit) const;
+  [[nodiscard]] base::Result<void> check_pairs() const;
   [[nodiscard]] bool meets_runs(const pattern::ByteSet& bytes) const;
   base::Result<void> plan_cut_of_regular(const pattern::ByteSet& bytes, pattern::Budget budget,
                                          Change& change) const;
