@@ -1,0 +1,109 @@
+// BlockReader: bytes of allocations, as they were written or not at all.
+//
+// Checksums are kept for whole blocks, so whole blocks are read and hashed, whatever is asked for.
+// Long runs go straight into the caller's memory in pieces that fit the second cache, and are
+// hashed there while they are warm; only ragged ends go through a buffer of the reader. A block
+// that does not match is read once more, since it may have been in flight; if it still does not,
+// that is an integrity error, and nobody is given its bytes as good ones.
+//   (B1) A read that succeeds with verification on has returned bytes of blocks that match.
+//   (B2) Memory of the reader is bounded: a window of kWindowBytes or one block, and lists of at
+//        most kPiecesMax pieces.
+// A reader whose contents are older than the file's (another process committed, and wrote where
+// the old state was) sees mismatches: on kIntegrity, Container::refresh() tells.
+// Thread safety: none, one reader a thread; the file may be shared.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/base/result.hpp"
+#include "tessera/container/contents.hpp"
+#include "tessera/pattern/trace.hpp"
+#include "tessera/port/disk.hpp"
+
+namespace tessera::container {
+
+struct BlockReaderOptions {
+  int64_t block_bytes = kBlockBytes;
+  bool verify = true;
+  // Names the logical bytes that are at places of an allocation, for the sentence of an error.
+  std::function<std::string(map::AllocationId, Interval places)> logical_bytes;
+};
+
+struct PlacedMemory {
+  int64_t place = 0;  // in the allocation
+  std::span<std::byte> memory;
+};
+
+class BlockReader {
+ public:
+  static constexpr int64_t kWindowBytes = int64_t{256} << 10;
+  static constexpr size_t kPiecesMax = 16384;
+
+  struct Counts {
+    int64_t bytes_fetched = 0;  // from the file
+    int64_t blocks_verified = 0;
+    int64_t blocks_reread = 0;
+  };
+
+  // The file must outlive the reader.
+  BlockReader(port::File& file, BlockReaderOptions options);
+
+  // All of these require places inside the allocation, and fail with kIntegrity on a block that
+  // does not match or a file that ends too early, and as the file does. After a failure the memory
+  // holds anything.
+
+  // memory.size() bytes from `place` on.
+  [[nodiscard]] base::Result<void> read(const Allocation& allocation, int64_t place,
+                                        std::span<std::byte> memory);
+  // Each piece to its own memory. Requires places that ascend. Neighbours in one window share
+  // one transfer.
+  [[nodiscard]] base::Result<void> read_list(const Allocation& allocation,
+                                             std::span<const PlacedMemory> pieces);
+  // The bytes at the places, in their order, packed. Requires a pattern of memory.size() bytes.
+  // Dense regular patterns that ascend are read a window at a time and not expanded.
+  [[nodiscard]] base::Result<void> read_places(const Allocation& allocation,
+                                               const pattern::Pattern& places,
+                                               std::span<std::byte> memory);
+
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+ private:
+  // Blocks of the allocation that lie in the window, next to each other from `at` on.
+  struct Loaded {
+    Interval places;
+    size_t at = 0;
+  };
+
+  [[nodiscard]] Interval blocks_of(int64_t place, size_t bytes) const;
+  [[nodiscard]] base::Result<void> fetch(const Allocation& allocation, int64_t place,
+                                         std::span<std::byte> memory);
+  [[nodiscard]] base::Result<void> verify(const Allocation& allocation, int64_t place,
+                                          std::span<std::byte> blocks);
+  [[nodiscard]] base::Result<void> fetch_again(const Allocation& allocation, int64_t place,
+                                               std::span<std::byte> block);
+  [[nodiscard]] base::Result<void> load(const Allocation& allocation,
+                                        std::span<const Loaded> blocks);
+  [[nodiscard]] base::Result<void> fetch_list(const Allocation& allocation,
+                                              std::span<const PlacedMemory> pieces);
+  [[nodiscard]] base::Result<void> read_through_window(const Allocation& allocation, int64_t place,
+                                                       std::span<std::byte> memory);
+  [[nodiscard]] size_t plan_window(std::span<const PlacedMemory> pieces,
+                                   std::vector<Loaded>& blocks) const;
+  [[nodiscard]] base::Result<void> read_dense(const Allocation& allocation,
+                                              const pattern::Pattern& places,
+                                              std::span<std::byte> memory);
+  [[nodiscard]] base::Result<void> read_scattered(const Allocation& allocation,
+                                                  const pattern::Pattern& places,
+                                                  std::span<std::byte> memory);
+
+  port::File& file_;
+  BlockReaderOptions options_;
+  Counts counts_;
+  std::vector<std::byte> window_;  // made at the first use
+};
+
+}  // namespace tessera::container

@@ -1,0 +1,127 @@
+#include "tessera/container/container.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tessera/container/checker.hpp"
+#include "tessera/container/test_object_file.hpp"
+#include "tessera/port/seeded_random.hpp"
+#include "tessera/port/sim_disk.hpp"
+#include "tessera/port/test_seed.hpp"
+
+namespace tessera::container {
+namespace {
+
+class ContainerTest : public ::testing::Test {
+ protected:
+  ContainerTest()
+      : file_(disk_.create("data.obj").value()),
+        object_(TestObjectFile::create(*file_, random_).value()) {}
+
+  void write_and_commit(const pattern::ByteSet& set) {
+    ASSERT_TRUE(object_.write(set, random_));
+    ASSERT_TRUE(object_.sync_data());
+    ASSERT_TRUE(object_.commit());
+  }
+
+  port::SeededRandom random_{port::test_seed()};
+  port::SimDisk disk_;
+  std::unique_ptr<port::File> file_;
+  TestObjectFile object_;
+};
+
+TEST_F(ContainerTest, ANewFileIsEmptyAndSound) {
+  EXPECT_EQ(read_all(*file_).value(), "");
+  EXPECT_TRUE(check(*file_).value().flawless());
+  const Superblock first = Container::open(*file_).value().superblock();
+  EXPECT_EQ(first.sequence, 1U);
+  EXPECT_NE(first.file_id, FileId{});
+}
+
+TEST_F(ContainerTest, ReadersSeeCommitsAndNothingElse) {
+  Container reader = Container::open(*file_).value();
+  ASSERT_TRUE(object_.write(test_set(0, 100), random_));
+  ASSERT_TRUE(object_.sync_data());
+  EXPECT_FALSE(reader.refresh().value());
+  ASSERT_TRUE(object_.commit());
+  EXPECT_EQ(reader.superblock().logical_size, 0);
+  EXPECT_TRUE(reader.refresh().value());
+  EXPECT_EQ(reader.superblock().logical_size, 100);
+  EXPECT_EQ(reader.superblock().sequence, 2U);
+  EXPECT_FALSE(reader.refresh().value());
+}
+
+TEST_F(ContainerTest, AReaderThatWasOvertakenGetsTheNewContents) {
+  Container reader = Container::open(*file_).value();
+  // The blob of the first state is overwritten by one of the next two.
+  for (int i = 0; i < 3; ++i) write_and_commit(test_set(i * 50, 100));
+  EXPECT_EQ(reader.superblock().sequence, 1U);
+  EXPECT_EQ(reader.read_contents().value().size, 200);
+  EXPECT_EQ(reader.superblock().sequence, 4U);
+}
+
+TEST_F(ContainerTest, TheSecondOfTwoWritersIsRefused) {
+  TestObjectFile other = TestObjectFile::open(*file_).value();
+  write_and_commit(test_set(0, 100));
+  ASSERT_TRUE(other.write(test_set(0, 50), random_));
+  ASSERT_TRUE(other.sync_data());
+  const auto refused = other.commit();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kDenied);
+  EXPECT_EQ(Container::open(*file_).value().superblock(), object_.container().superblock());
+}
+
+TEST_F(ContainerTest, SpaceIsUsedAgain) {
+  for (int i = 0; i < 3; ++i) write_and_commit(test_set(0, 5000));
+  const int64_t size = file_->size().value();
+  for (int i = 0; i < 50; ++i) write_and_commit(test_set(0, 5000));
+  EXPECT_EQ(file_->size().value(), size);
+  EXPECT_TRUE(read_all(*file_).value() == object_.text());
+}
+
+TEST_F(ContainerTest, AllocationsOnTheContentsOrBehindTheEndAreRefused) {
+  const Superblock before = object_.container().superblock();
+  Contents contents = object_.contents();
+  Allocation allocation;
+  const int64_t blob = before.blob.begin;
+  allocation.place = {blob, blob + kTestBlock};
+  allocation.checksums = {1};
+  contents.add(allocation);
+  EXPECT_EQ(object_.container().commit(contents).error().code, base::Code::kInvalid);
+  contents.allocations[0].place = {1 << 20, (1 << 20) + kTestBlock};
+  EXPECT_EQ(object_.container().commit(contents).error().code, base::Code::kInvalid);
+  contents.allocations[0].place = {0, kTestBlock};
+  EXPECT_EQ(object_.container().commit(contents).error().code, base::Code::kIntegrity);
+  EXPECT_EQ(Container::open(*file_).value().superblock(), before);
+}
+
+TEST_F(ContainerTest, WritesThatAreContinuedInsideMakeNoDifference) {
+  disk_.set_attempt_max(100);
+  write_and_commit(test_set(10, 40, 30, 70));
+  EXPECT_TRUE(read_all(*file_).value() == object_.text());
+  EXPECT_TRUE(check(*file_).value().flawless());
+}
+
+TEST(Checker, SeesThePaddingOfLargeBlocks) {
+  port::SeededRandom random(port::test_seed());
+  port::SimDisk disk;
+  const auto file = disk.create("data.obj").value();
+  const Container container = Container::create(*file, random).value();
+  EXPECT_EQ(container.superblock().blob.begin, kBlockBytes);
+  int64_t reported = 0;
+  CheckOptions options;
+  options.progress = [&](int64_t done, int64_t) { reported = done; };
+  EXPECT_TRUE(check(*file, options).value().flawless());
+  EXPECT_EQ(reported, 0) << "there are no blocks";
+  for (const int64_t byte : {int64_t{8192}, kBlockBytes - 1, 2 * kBlockBytes - 1}) {
+    const std::byte bad{1};
+    ASSERT_TRUE(file->write_at(byte, {&bad, 1}));
+    const CheckReport report = check(*file).value();
+    ASSERT_EQ(report.findings.size(), 1U) << byte;
+    EXPECT_NE(report.findings[0].find("byte " + std::to_string(byte)), std::string::npos);
+    const std::byte good{0};
+    ASSERT_TRUE(file->write_at(byte, {&good, 1}));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::container

@@ -1,0 +1,196 @@
+#include "tessera/container/superblock.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checksum.hpp"
+
+namespace tessera::container {
+namespace {
+
+using base::Code;
+
+// A byte that is no text, a name, and line ends that a careless copy would change.
+constexpr char kMagic[] = "\x89TsrO\r\n\x1a";
+constexpr size_t kMagicBytes = 8;
+constexpr size_t kChecksumAt = static_cast<size_t>(kSuperblockBytes) - sizeof(uint64_t);
+
+// No features yet.
+constexpr uint64_t kKnownIncompatible = 0;
+
+struct Fields {
+  uint32_t version = 0;
+  uint64_t block_bytes = 0;
+  uint64_t logical_size = 0;
+  uint64_t blob_begin = 0;
+  uint64_t blob_end = 0;
+  uint64_t end = 0;
+};
+
+bool has_magic(base::ByteView bytes) {
+  return bytes.size() >= kMagicBytes &&
+         base::equal(bytes.first(kMagicBytes), base::bytes_of({kMagic, kMagicBytes}));
+}
+
+bool all_zero(base::ByteView bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// What every good superblock keeps; empty if it does.
+std::string contradiction(const Superblock& s) {
+  if (!valid_block_bytes(s.block_bytes)) return "its block size is not possible";
+  if (s.sequence == 0) return "it has no sequence number";
+  if (s.logical_size < 0 || s.logical_size > pattern::kMaxPosition)
+    return "its size is not possible";
+  if (s.end < 0 || s.end > pattern::kMaxPosition || s.blob.begin < header_end(s.block_bytes) ||
+      s.blob.begin % s.block_bytes != 0 || s.blob.empty() || s.blob.end > s.end) {
+    return "the place of its contents is not possible";
+  }
+  return {};
+}
+
+// Reads the fields behind the magic number. The caller has checked the length.
+Fields read_fields(base::ByteView bytes, Superblock& s) {
+  Fields fields;
+  fields.version = base::load_le<uint32_t>(bytes.subspan(8));
+  fields.block_bytes = base::load_le<uint32_t>(bytes.subspan(12));
+  s.compatible = base::load_le<uint64_t>(bytes.subspan(16));
+  s.incompatible = base::load_le<uint64_t>(bytes.subspan(24));
+  std::memcpy(s.file_id.data(), bytes.data() + 32, s.file_id.size());
+  s.sequence = base::load_le<uint64_t>(bytes.subspan(48));
+  s.block_bytes = static_cast<int64_t>(fields.block_bytes);
+  s.logical_size = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(56)));
+  s.blob.begin = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(64)));
+  s.blob.end = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(72)));
+  s.blob_checksum = base::load_le<uint64_t>(bytes.subspan(80));
+  s.end = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(88)));
+  return fields;
+}
+
+base::Failure unusable(const ChosenSuperblock& found, base::ByteView header,
+                       const std::string& path) {
+  const auto any = [&](CopyState state) {
+    return std::find_if(found.copies.begin(), found.copies.end(),
+                        [&](const SuperblockCopy& copy) { return copy.state == state; });
+  };
+  if (const auto newer = any(CopyState::kNewer); newer != found.copies.end()) {
+    return base::fail(Code::kInvalid, path + " was written by a newer Tessera (" + newer->reason +
+                                          "); read it with that one");
+  }
+  if (all_zero(header)) {
+    return base::fail(Code::kInvalid, path +
+                                          " is empty or its creation was not finished: there is "
+                                          "no object file in it; remove it and write it again");
+  }
+  if (header.size() < 2 * static_cast<size_t>(kSuperblockBytes) && has_magic(header)) {
+    return base::fail(Code::kIntegrity, path + " is cut off inside its header (" +
+                                            std::to_string(header.size()) +
+                                            " bytes); restore it from a copy");
+  }
+  if (const auto damaged = any(CopyState::kDamaged); damaged != found.copies.end()) {
+    return base::fail(Code::kIntegrity, path + ": both superblocks are damaged (" +
+                                            damaged->reason + "); restore it from a copy");
+  }
+  return base::fail(Code::kInvalid,
+                    path + " is not an object file; open it without the prefix obj:");
+}
+
+}  // namespace
+
+int64_t header_end(int64_t block_bytes) {
+  return std::max(kSuperblockCopies * kSuperblockBytes, block_bytes);
+}
+
+bool valid_block_bytes(int64_t block_bytes) {
+  return block_bytes >= kBlockBytesMin && block_bytes <= kBlockBytesMax &&
+         std::has_single_bit(static_cast<uint64_t>(block_bytes));
+}
+
+base::Bytes encode_superblock(const Superblock& s) {
+  TESSERA_ASSERT(contradiction(s).empty());
+  base::Bytes bytes;
+  base::ByteWriter writer(bytes);
+  writer.bytes(base::bytes_of({kMagic, kMagicBytes}));
+  writer.u32(kFormatVersion);
+  writer.u32(static_cast<uint32_t>(s.block_bytes));
+  writer.u64(s.compatible);
+  writer.u64(s.incompatible);
+  writer.bytes(s.file_id);
+  writer.u64(s.sequence);
+  writer.u64(static_cast<uint64_t>(s.logical_size));
+  writer.u64(static_cast<uint64_t>(s.blob.begin));
+  writer.u64(static_cast<uint64_t>(s.blob.end));
+  writer.u64(s.blob_checksum);
+  writer.u64(static_cast<uint64_t>(s.end));
+  bytes.resize(kChecksumAt);
+  const uint64_t own = base::checksum(bytes);
+  base::ByteWriter(bytes).u64(own);
+  return bytes;
+}
+
+SuperblockCopy decode_superblock(base::ByteView bytes) {
+  if (!has_magic(bytes)) return {CopyState::kForeign, "there is no superblock", {}};
+  if (bytes.size() < static_cast<size_t>(kSuperblockBytes)) {
+    return {CopyState::kDamaged, "it is cut off", {}};
+  }
+  bytes = bytes.first(static_cast<size_t>(kSuperblockBytes));
+  if (base::checksum(bytes.first(kChecksumAt)) !=
+      base::load_le<uint64_t>(bytes.subspan(kChecksumAt))) {
+    return {CopyState::kDamaged, "its checksum does not match", {}};
+  }
+  Superblock s;
+  const Fields fields = read_fields(bytes, s);
+  if (fields.version > kFormatVersion) {
+    return {CopyState::kNewer,
+            "format version " + std::to_string(fields.version) + ", this one knows " +
+                std::to_string(kFormatVersion),
+            {}};
+  }
+  if ((s.incompatible & ~kKnownIncompatible) != 0) {
+    return {CopyState::kNewer, "with features that this one does not know", {}};
+  }
+  if (fields.version == 0) return {CopyState::kDamaged, "it has version 0", {}};
+  std::string reason = contradiction(s);
+  if (!reason.empty()) return {CopyState::kDamaged, std::move(reason), {}};
+  return {CopyState::kGood, {}, s};
+}
+
+std::vector<std::string> ChosenSuperblock::complaints() const {
+  std::vector<std::string> sentences;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    if (copies[i].state == CopyState::kGood) continue;
+    sentences.push_back("superblock copy " + std::to_string(i) + " cannot be used (" +
+                        copies[i].reason + "); the other copy serves");
+  }
+  return sentences;
+}
+
+bool ChosenSuperblock::both_current() const {
+  return std::all_of(copies.begin(), copies.end(), [&](const SuperblockCopy& found) {
+    return found.state == CopyState::kGood && found.superblock == superblock;
+  });
+}
+
+base::Result<ChosenSuperblock> choose_superblock(base::ByteView header, const std::string& path) {
+  ChosenSuperblock chosen;
+  bool newer = false;
+  for (size_t i = 0; i < chosen.copies.size(); ++i) {
+    const size_t begin = std::min(header.size(), i * static_cast<size_t>(kSuperblockBytes));
+    chosen.copies[i] = decode_superblock(header.subspan(begin));
+    newer = newer || chosen.copies[i].state == CopyState::kNewer;
+    if (chosen.copies[i].state != CopyState::kGood) continue;
+    if (chosen.copies[i].superblock.sequence <= chosen.superblock.sequence) continue;
+    chosen.superblock = chosen.copies[i].superblock;
+    chosen.copy = static_cast<int>(i);
+  }
+  // A newer program may have been interrupted between the copies: then ours is not the last state.
+  if (newer || chosen.superblock.sequence == 0 ||
+      header.size() < 2 * static_cast<size_t>(kSuperblockBytes)) {
+    return unusable(chosen, header, path);
+  }
+  return chosen;
+}
+
+}  // namespace tessera::container
