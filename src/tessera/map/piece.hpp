@@ -11,7 +11,7 @@
 namespace tessera::map {
 
 // Opaque to map/: whoever owns the allocations numbers them.
-using AllocationId = int32_t;
+using AllocationId = int64_t;
 
 struct Piece {
   AllocationId allocation = 0;
