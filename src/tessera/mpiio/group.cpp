@@ -9,6 +9,7 @@
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/mpi_exchange.hpp"
 #include "tessera/mpiio/node_exchange.hpp"
+#include "tessera/mpiio/shared_numbers.hpp"
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/process_team.hpp"
 #include "tessera/port/self_team.hpp"
@@ -147,12 +148,14 @@ class SelfGroup final : public Group {
   [[nodiscard]] std::span<const int> nodes() const override { return {&node_, 1}; }
   [[nodiscard]] int node_size() const override { return 1; }
   [[nodiscard]] int node_rank() const override { return 0; }
-  SharedPointer& shared_pointer() override { return pointer_; }
+  port::SharedNumber& shared_pointer() override { return pointer_; }
+  port::SharedNumber& space_taken() override { return space_; }
 
  private:
   port::SelfTeam team_;
   int node_ = 0;
-  OwnPointer pointer_;
+  port::OwnNumber pointer_;
+  port::OwnNumber space_;
 };
 
 // What a group is made with: the ways in which its ranks already reach each other.
@@ -184,7 +187,8 @@ class CommGroup final : public Group {
   [[nodiscard]] std::span<const int> nodes() const override { return map_.node; }
   [[nodiscard]] int node_size() const override { return team_->size(); }
   [[nodiscard]] int node_rank() const override { return team_->rank(); }
-  SharedPointer& shared_pointer() override { return *pointer_; }
+  port::SharedNumber& shared_pointer() override { return *pointer_; }
+  port::SharedNumber& space_taken() override { return *space_; }
   [[nodiscard]] port::Team& node_team() { return *team_; }
 
  private:
@@ -196,7 +200,10 @@ class CommGroup final : public Group {
       return {};
     }
     TESSERA_TRY(auto team, make_team(ways.node, poller(ways.all)));
-    if (map_.members.size() == 1) pointer_ = std::make_unique<TeamPointer>(*team);
+    if (map_.members.size() == 1) {
+      pointer_ = std::make_unique<TeamNumber>(*team, 0);
+      space_ = std::make_unique<TeamNumber>(*team, 1);
+    }
     team_ = std::move(team);
     return {};
   }
@@ -210,7 +217,9 @@ class CommGroup final : public Group {
     PMPI_Comm_rank(ways.all, &places.rank);
     places.members = map_.members;
     across_.emplace(std::move(places), *team_, between_ ? &*between_ : nullptr);
-    TESSERA_TRY(pointer_, WindowPointer::make(ways.all));
+    TESSERA_TRY(const auto window, NumberWindow::make(ways.all, 2));
+    pointer_ = std::make_unique<WindowNumber>(window, 0);
+    space_ = std::make_unique<WindowNumber>(window, 1);
     return {};
   }
 
@@ -219,7 +228,8 @@ class CommGroup final : public Group {
   OwnComm leaders_;
   std::optional<MpiExchange> between_;
   std::optional<NodeExchange> across_;
-  std::unique_ptr<SharedPointer> pointer_;
+  std::unique_ptr<port::SharedNumber> pointer_;
+  std::unique_ptr<port::SharedNumber> space_;
 };
 
 // What is kept for a communicator of several ranks.

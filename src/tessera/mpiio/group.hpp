@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "tessera/base/result.hpp"
-#include "tessera/mpiio/shared_pointer.hpp"
 #include "tessera/port/exchange.hpp"
+#include "tessera/port/shared_number.hpp"
 #include "tessera/port/team.hpp"
 
 namespace tessera::mpiio {
@@ -38,8 +38,10 @@ class Group {
   [[nodiscard]] virtual int node_rank() const = 0;
   // Whether this rank is the first of its node: it does what has to be done once on every node.
   [[nodiscard]] bool leads_node() const { return node_rank() == 0; }
-  // The pointer that all ranks share.
-  [[nodiscard]] virtual SharedPointer& shared_pointer() = 0;
+  // The pointer that all ranks share, in etypes.
+  [[nodiscard]] virtual port::SharedNumber& shared_pointer() = 0;
+  // The space of an object file that all ranks have taken.
+  [[nodiscard]] virtual port::SharedNumber& space_taken() = 0;
 
   [[nodiscard]] int rank() { return exchange().rank(); }
   [[nodiscard]] int size() { return exchange().size(); }
