@@ -16,6 +16,8 @@ const char* engine_name(Engine engine) {
       return "window";
     case Engine::kTwoPhase:
       return "two-phase";
+    case Engine::kObject:
+      return "object";
   }
   return "unknown";
 }

@@ -6,6 +6,7 @@
 //   mapped   straight to and from a mapping of the file; local file systems only
 //   window   collective, ranks of one node: through windows of common memory, written as large runs
 //   two-phase  collective, ranks of many nodes: messages to aggregators, which do the same
+//   object   not of move/: through an object file or a cache (cache/object_file.hpp)
 //
 // The choice is made by cost, says why in one line, and can be overruled by hints.
 // Thread safety: Context belongs to one operation at a time.
@@ -23,7 +24,7 @@
 
 namespace tessera::move {
 
-enum class Engine { kDirect, kList, kSieve, kMapped, kWindow, kTwoPhase };
+enum class Engine { kDirect, kList, kSieve, kMapped, kWindow, kTwoPhase, kObject };
 
 [[nodiscard]] const char* engine_name(Engine engine);
 

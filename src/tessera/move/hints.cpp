@@ -68,6 +68,18 @@ constexpr Option kTable[] = {
                       "enable: where the views prove that a rank shares no byte with others, it "
                       "locks its view once and keeps it until another program asks; disable: each "
                       "access is locked."),
+    base::enum_option("tessera_layout", "linear", "linear|object",
+                      "object: new files become object files, and files that are object files are "
+                      "opened as such; as the prefix obj: of a name asks for too."),
+    base::enum_option("tessera_cache", "off", "off|on",
+                      "on: what is written to a plain file waits in a file without a name, in the "
+                      "folder for temporary files if all ranks are on one node, until "
+                      "MPI_File_sync or MPI_File_close writes it in large requests."),
+    base::enum_option("tessera_verify", "on", "on|off",
+                      "Whether reads of object files check the blocks they read."),
+    base::enum_option("tessera_shared_writes", "forward", "forward|migrate",
+                      "Bytes of an object file that were written since its last sync, written "
+                      "again: in their place, or with the other bytes of who writes them."),
 };
 
 constexpr std::string_view kOurs = "tessera_";
@@ -290,6 +302,10 @@ void Hints::settle() {
   lock = lock_of(value("tessera_lock").text);
   lock_reads_alone = value("tessera_lock_reads").text == "exclusive";
   lock_private = value("tessera_lock_private").text == "enable";
+  object_layout = value("tessera_layout").text == "object";
+  cache = value("tessera_cache").text == "on";
+  verify = value("tessera_verify").text == "on";
+  migrate = value("tessera_shared_writes").text == "migrate";
   effective_.clear();
   for (size_t i = 0; i < kHints; ++i) {
     if (!is_told(kTable[i], values_[i].number)) continue;

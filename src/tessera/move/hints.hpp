@@ -73,6 +73,10 @@ class Hints {
   LockHint lock = LockHint::kList;
   bool lock_reads_alone = false;
   bool lock_private = false;
+  bool object_layout = false;
+  bool cache = false;  // of a plain file
+  bool verify = true;
+  bool migrate = false;  // shared writes of object files
 
   // The same hints for writes while others may write between their bytes: no gap is written back.
   [[nodiscard]] Hints without_gaps() const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/lock/no_locks.hpp"
 #include "tessera/move/collective.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/move/phase_timer.hpp"
@@ -21,15 +22,6 @@ namespace {
 using move::Direction;
 using move::Move;
 using move::Transfer;
-
-// For moves that run under a lock of their own already.
-class NoLocks final : public lock::Locks {
- public:
-  [[nodiscard]] base::Result<lock::Held> acquire(const pattern::ByteSet& /*bytes*/,
-                                                 lock::Mode /*mode*/) override {
-    return lock::Held();
-  }
-};
 
 // An access whose size is known and whose place in the file is not.
 struct Sized {
@@ -171,14 +163,25 @@ void note(const Means& means, const Move& moved, bool collective, const Transfer
   Journal::get().note_operation(means.path, means.rank, operation);
 }
 
+Transfer execute_unlocked(const Move& moved, const Means& means, move::Context& context) {
+  if (means.objects != nullptr) {
+    const move::PhaseTimer timer(context.phases, &move::Phases::io_ns);
+    context.choice = {move::Engine::kObject, moved.direction == Direction::kWrite
+                                                 ? "packed into space of its own"
+                                                 : "as the map says"};
+    return execute_on_objects(*means.objects, moved, means.placed);
+  }
+  return moved.file.ascending() ? move::execute_independent(moved, context)
+                                : read_overlapping(moved, *means.file);
+}
+
 Transfer execute_atomically(const Move& moved, const Means& means, move::Context& context) {
   auto held = [&] {
     const move::PhaseTimer timer(context.phases, &move::Phases::lock_ns);
     return means.locks->lock_access(moved.file, moved.direction);
   }();
   if (!held) return {0, base::failure_of(held)};
-  Transfer done = moved.file.ascending() ? move::execute_independent(moved, context)
-                                         : read_overlapping(moved, *means.file);
+  Transfer done = execute_unlocked(moved, means, context);
   if (auto still = held->confirm(); !still && done) done.status = std::move(still);
   return done;
 }
@@ -196,8 +199,14 @@ Transfer execute_overlapping(OpenFile& file, const Move& moved, const base::Resu
 
 // Executes the move together with all ranks; `before` is what went wrong on this one already.
 Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before) {
-  if (!moved.file.ascending()) return execute_overlapping(file, moved, before);
   const Means means = means_of(file);
+  if (file.objects) {
+    // Every rank has a place of its own; all they need of each other is what each one wrote.
+    Transfer mine = before ? execute_alone(moved, means) : Transfer{0, before};
+    mine.status = file.objects->meet(mine.status);
+    return mine;
+  }
+  if (!moved.file.ascending()) return execute_overlapping(file, moved, before);
   if (file.atomic) {
     // One lock for each rank's own bytes, so that no two accesses interleave.
     Transfer mine = before ? execute_alone(moved, means) : Transfer{0, before};
@@ -296,12 +305,16 @@ base::Result<std::unique_ptr<Prepared>> prepare(OpenFile& file, const Access& ac
   TESSERA_TRY(const int64_t first, first_etype(file, access, sized.etypes));
   TESSERA_TRY(auto prepared, place(file, access, buffer, sized, first));
   if (access.pointer == Pointer::kIndividual) file.position += sized.etypes;
+  if (file.objects && access.direction == Direction::kWrite && file.objects->places_before()) {
+    TESSERA_TRY(prepared->placed, file.objects->place(prepared->move.size()));
+  }
   return prepared;
 }
 
 Means means_of(OpenFile& file) {
   Means means;
   means.file = file.file.get();
+  means.objects = file.objects.get();
   means.locks = file.locks.get();
   means.hints = file.atomic ? file.atomic_hints : file.hints;
   means.costs = file.costs;
@@ -315,17 +328,26 @@ Means means_of(OpenFile& file) {
 }
 
 Transfer execute_alone(const Move& moved, const Means& means) {
-  if (!moved.file.ascending() && !means.atomic) return read_overlapping(moved, *means.file);
+  const bool plain = means.objects == nullptr;
+  if (plain && !moved.file.ascending() && !means.atomic) {
+    return read_overlapping(moved, *means.file);
+  }
   const bool noted = Journal::get().on();
   const Stopwatch watch(noted);
-  NoLocks none;
+  lock::NoLocks none;
   lock::Locks& locks = means.atomic ? static_cast<lock::Locks&>(none) : *means.locks;
   move::Context context{*means.file, locks, *means.hints,     means.costs, {noted},
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
-                               : move::execute_independent(moved, context);
+                               : execute_unlocked(moved, means, context);
   if (noted) note(means, moved, false, done, context, watch);
   return done;
+}
+
+Transfer execute_prepared(const Prepared& prepared, const Means& means) {
+  Means placed = means;
+  if (prepared.placed) placed.placed = &*prepared.placed;
+  return execute_alone(prepared.move, placed);
 }
 
 Done finish(const Prepared& prepared, const Transfer& moved, const Buffer& buffer) {

@@ -12,6 +12,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
 #include "tessera/base/bytes.hpp"
 #include "tessera/move/move.hpp"
@@ -40,6 +41,8 @@ struct Prepared {
   move::Move move;
   int64_t etypes = 0;   // asked for
   base::Bytes staging;  // external32: the bytes as they are in the file; the move's memory
+  // Of a write to an object file that another thread will make, where it has to be said before.
+  std::optional<cache::ObjectFile::Placed> placed = {};
 };
 
 // What an access did. `bytes` counts the program's bytes.
@@ -63,6 +66,8 @@ int end_access(OpenFile& file, const void* buffer, int kind, MPI_Status* status)
 // What a move needs besides itself; outlives the call that made it.
 struct Means {
   port::PlainFile* file = nullptr;
+  cache::ObjectFile* objects = nullptr;               // instead of it, if not null
+  const cache::ObjectFile::Placed* placed = nullptr;  // of a write to it, if that is known
   FileLocks* locks = nullptr;
   std::shared_ptr<const move::Hints> hints;
   move::Costs costs;
@@ -76,6 +81,7 @@ struct Means {
 [[nodiscard]] Means means_of(OpenFile& file);
 // Executes a move alone, without a call of MPI.
 [[nodiscard]] move::Transfer execute_alone(const move::Move& move, const Means& means);
+[[nodiscard]] move::Transfer execute_prepared(const Prepared& prepared, const Means& means);
 // Puts bytes that were read into the program's representation.
 [[nodiscard]] Done finish(const Prepared& prepared, const move::Transfer& moved,
                           const Buffer& buffer);

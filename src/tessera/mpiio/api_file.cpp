@@ -36,7 +36,7 @@ int MPI_File_close(MPI_File* fh) {
 
 int MPI_File_delete(const char* filename, MPI_Info info) {
   if (!is_ours(filename)) return TESSERA_NATIVE(MPI_File_delete)(filename, info);
-  const auto deleted = delete_file(filename);
+  const auto deleted = delete_file(parse_file_name(filename).path);
   return deleted ? MPI_SUCCESS : raise_without_file(deleted.error());
 }
 
@@ -55,7 +55,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
 int MPI_File_get_size(MPI_File fh, MPI_Offset* size) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_size)(fh, size);
-  return answer(*file, file->file->size(), size);
+  return answer(*file, file->size(), size);
 }
 
 int MPI_File_get_group(MPI_File fh, MPI_Group* group) {

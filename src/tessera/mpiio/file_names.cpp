@@ -13,9 +13,9 @@ namespace tessera::mpiio {
 namespace {
 
 // Prefixes by which programs ask for a file system of their MPI, and those of file kinds to come.
-constexpr std::array<std::string_view, 14> kForeignPrefixes = {
+constexpr std::array<std::string_view, 13> kForeignPrefixes = {
     "ufs",   "nfs",     "lustre", "panfs", "gpfs",  "testfs", "daos",
-    "gfarm", "quobyte", "xfs",    "piofs", "pvfs2", "obj",    "ln"};
+    "gfarm", "quobyte", "xfs",    "piofs", "pvfs2", "ln"};
 
 bool has_foreign_prefix(std::string_view path) {
   const size_t colon = path.find(':');

@@ -101,7 +101,8 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   base::Result<void> mine;
   if (group->rank() == 0) mine = group->shared_pointer().store(0);
   if (info != MPI_INFO_NULL) TESSERA_TRY_VOID(set_info(info));
-  TESSERA_TRY_VOID(group->exchange().agree(mine));
+  TESSERA_TRY_VOID(objects ? objects->meet(mine) : group->exchange().agree(mine));
+  if (objects && !only_read()) objects->set_view(writer_view(view.ascending, group->rank()));
   base::Result<void> verdict = info != MPI_INFO_NULL ? base::Result<void>() : settle_locks();
   Journal::get().note_stage(path, Stage::kView, watch.ns());
   return verdict;
@@ -115,9 +116,9 @@ base::Result<void> OpenFile::check_positioned() const {
 }
 
 base::Result<int64_t> OpenFile::end_in_etypes() const {
-  TESSERA_TRY(const int64_t size, file->size());
+  TESSERA_TRY(const int64_t bytes, size());
   if (view.empty) return 0;
-  const int64_t stream = view.offset_of(size);
+  const int64_t stream = view.offset_of(bytes);
   return (stream + view.etype_size - 1) / view.etype_size;
 }
 

@@ -109,10 +109,11 @@ void merge(std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>
 // How a rank opens the file.
 struct OpenFile::Opening {
   std::string path;
+  bool object = false;  // by its name
   port::OpenMode mode;
   bool write_only = false;
 
-  Opening(const std::string& name, int amode) : path(name) {
+  Opening(const FileName& name, int amode) : path(name.path), object(name.object) {
     mode.write = (amode & MPI_MODE_RDONLY) == 0;
     mode.create = (amode & MPI_MODE_CREATE) != 0;
     mode.exclusive = (amode & MPI_MODE_EXCL) != 0;
@@ -170,7 +171,8 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
     void operator()(OpenFile* opened) const { delete opened; }
   };
   std::unique_ptr<OpenFile, Destroy> opened(new OpenFile);
-  opened->path = path;
+  const Opening opening(parse_file_name(path), amode);
+  opened->path = opening.path;
   opened->amode = amode;
   opened->group = group;
   opened->given_ = info_values(info);
@@ -182,21 +184,32 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   TESSERA_TRY_VOID(agree_on(exchange, ready, amode, "access mode"));
   opened->take_hints(*std::move(hints));
 
-  const Opening opening(path, amode);
   TESSERA_TRY_VOID(
       exchange.agree(exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>()));
-  base::Result<void> prepared = opened->open_others(opening);
-  if (prepared) prepared = opened->prepare(comm);
-  const base::Result<void> verdict = exchange.agree(prepared);
+  const base::Result<void> verdict = opened->start(comm, opening);
   if (!verdict) {
-    if (opened->created_) ::unlink(path.c_str());
+    if (opened->created_) ::unlink(opening.path.c_str());
     return base::failure_of(verdict);
   }
-  explain_ignored(path, *opened->hints);
+  explain_ignored(opening.path, *opened->hints);
   opened->register_file();
-  Journal::get().note_stage(path, Stage::kOpen, watch.ns());
+  Journal::get().note_stage(opening.path, Stage::kOpen, watch.ns());
   return opened.release();
 }
+
+base::Result<void> OpenFile::start(MPI_Comm comm, const Opening& opening) {
+  TESSERA_TRY_VOID(group->exchange().agree(open_others(opening)));
+  const ObjectOpening asked = {*file, *group, *hints, opening.object, opening.mode.write, created_};
+  TESSERA_TRY(objects, open_objects(asked));
+  if (!objects && hints->cache && opening.mode.write) {
+    TESSERA_TRY(CachedFile cached, open_cache(asked));
+    store = std::move(cached.store);
+    objects = std::move(cached.objects);
+  }
+  return group->exchange().agree(prepare(comm));
+}
+
+base::Result<int64_t> OpenFile::size() const { return objects ? objects->size() : file->size(); }
 
 // Shows the number of aggregators that it comes to: as many as there are ranks, if none was given.
 void OpenFile::take_hints(move::Hints given) {
@@ -211,7 +224,7 @@ base::Result<void> OpenFile::prepare(MPI_Comm comm) {
   handler = default_error_handler();
   TESSERA_TRY(processes, process_group(comm));
   if ((amode & MPI_MODE_APPEND) != 0) {
-    TESSERA_TRY(position, file->size());
+    TESSERA_TRY(position, size());
   }
   if (group->rank() == 0) TESSERA_TRY_VOID(group->shared_pointer().store(position));
   return {};
@@ -229,7 +242,9 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   wait_for_jobs(*opened);
   base::Result<void> mine;
   opened->mark_changes();
-  if (opened->hints->durable_close) mine = opened->file->sync();
+  if (opened->objects) mine = opened->objects->close();
+  if (mine && opened->hints->durable_close) mine = opened->file->sync();
+  opened->objects.reset();
   opened->locks.reset();
   opened->file.reset();
   const std::shared_ptr<Group> group = opened->group;
@@ -295,6 +310,7 @@ base::Result<void> OpenFile::agree_on_size(MPI_Offset size) {
 
 base::Result<void> OpenFile::set_size(MPI_Offset size) {
   TESSERA_TRY_VOID(agree_on_size(size));
+  if (objects) return objects->set_size(size);
   const bool mine_to_do = group->rank() == 0;
   experience->mapping.unsettle();
   return group->exchange().agree(mine_to_do ? file->truncate(size) : base::Result<void>());
@@ -302,6 +318,7 @@ base::Result<void> OpenFile::set_size(MPI_Offset size) {
 
 base::Result<void> OpenFile::preallocate(MPI_Offset size) {
   TESSERA_TRY_VOID(agree_on_size(size));
+  if (objects) return objects->extend(size);
   const bool mine_to_do = group->rank() == 0;
   return group->exchange().agree(mine_to_do ? file->reserve(size) : base::Result<void>());
 }
@@ -314,6 +331,11 @@ base::Result<void> OpenFile::sync() {
     return group->exchange().agree(mine);
   }
   wait_for_jobs(*this);
+  if (objects) {
+    base::Result<void> committed = objects->commit();
+    Journal::get().note_stage(path, Stage::kSync, watch.ns());
+    return committed;
+  }
   mark_changes();
   // After the barrier all writes of the node are in its page cache; one sync makes them durable.
   TESSERA_TRY_VOID(group->exchange().barrier());
@@ -331,6 +353,7 @@ void OpenFile::mark_changes() {
 base::Result<void> OpenFile::set_atomicity(bool value) {
   TESSERA_TRY_VOID(agree_on(group->exchange(), {}, value ? 1 : 0, "atomicity"));
   atomic = value;
+  if (objects) TESSERA_TRY_VOID(objects->set_coherent(value));
   return settle_locks();
 }
 
@@ -352,6 +375,7 @@ base::Result<void> OpenFile::set_info(MPI_Info info) {
   TESSERA_TRY_VOID(group->exchange().agree(mine));
   take_hints(*std::move(parsed));
   file->set_ring_use(ring_use(hints->uring));
+  if (objects) objects->set_hints(hints->verify, hints->migrate);
   explain_ignored(path, *hints);
   return settle_locks();
 }

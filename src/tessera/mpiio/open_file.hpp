@@ -21,6 +21,7 @@
 #include "tessera/mpiio/error_handlers.hpp"
 #include "tessera/mpiio/file_locks.hpp"
 #include "tessera/mpiio/group.hpp"
+#include "tessera/mpiio/objects.hpp"
 #include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/mpiio/types.hpp"
 #include "tessera/pattern/view.hpp"
@@ -96,6 +97,9 @@ class OpenFile {
   [[nodiscard]] base::Result<MPI_Offset> byte_offset(MPI_Offset offset) const;
   [[nodiscard]] base::Result<MPI_Info> info() const;
 
+  // Of the file as programs see it.
+  [[nodiscard]] base::Result<int64_t> size() const;
+
   // Whether the access mode allows positions and changes of the size.
   [[nodiscard]] base::Result<void> check_positioned() const;
   // Whether the access mode allows it, and individual pointers or explicit offsets do.
@@ -108,7 +112,9 @@ class OpenFile {
   int amode = 0;
   MPI_Group processes = MPI_GROUP_NULL;
   std::shared_ptr<Group> group;
-  std::unique_ptr<port::PlainFile> file;
+  std::unique_ptr<port::PlainFile> file;       // of an object file: its container
+  std::unique_ptr<port::PlainFile> store;      // of a cache in front of it
+  std::unique_ptr<cache::ObjectFile> objects;  // what accesses go to instead, if not null
   std::unique_ptr<FileLocks> locks;
   std::shared_ptr<const move::Hints> hints;
   std::shared_ptr<const move::Hints> atomic_hints;  // of writes in atomic mode
@@ -128,6 +134,8 @@ class OpenFile {
   base::Result<void> open_first(const Opening& opening);
   base::Result<void> open_others(const Opening& opening);
   base::Result<void> prepare(MPI_Comm comm);
+  // Collective.
+  base::Result<void> start(MPI_Comm comm, const Opening& opening);
   void take_hints(move::Hints given);
   void mark_changes();
   // What atomic mode locks follows from views and hints. Collective.

@@ -17,7 +17,7 @@ bool is_plain(const OpenFile& file, const Access& access) {
   const bool positioned =
       access.pointer == Pointer::kExplicit || access.pointer == Pointer::kIndividual;
   const bool locks_simply = !file.atomic || file.locks->locks_runs_by_ranges();
-  return file.view.dense && locks_simply && positioned &&
+  return !file.objects && file.view.dense && locks_simply && positioned &&
          (file.amode & (forbidden | MPI_MODE_SEQUENTIAL)) == 0 && !Journal::get().on();
 }
 

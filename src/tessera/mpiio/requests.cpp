@@ -28,7 +28,7 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   // In the worker.
-  void execute() { moved_ = execute_alone(prepared_->move, means_); }
+  void execute() { moved_ = execute_prepared(*prepared_, means_); }
   // In the program's thread, after the job.
   void settle() {
     done_ = finish(*prepared_, moved_, buffer_);

@@ -1,0 +1,422 @@
+// Opening object files, meeting, and commits.
+#include "tessera/cache/object_file.hpp"
+
+#include <algorithm>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/pattern/encode.hpp"
+
+namespace tessera::cache {
+
+namespace {
+
+using base::Bytes;
+using base::ByteView;
+using base::Result;
+using container::Allocation;
+
+// Space taken at a time, at first; twice as much each time, up to a bound.
+constexpr int64_t kChunkBytesMin = int64_t{1} << 20;
+
+void write_allocation(base::ByteWriter& writer, const Allocation& allocation) {
+  writer.signed_varint(allocation.id);
+  writer.signed_varint(allocation.place.begin);
+  writer.signed_varint(allocation.place.end);
+  writer.varint(allocation.checksums.size());
+  for (const uint64_t sum : allocation.checksums) writer.u64(sum);
+}
+
+Result<Allocation> read_allocation(base::ByteReader& reader, int manager) {
+  Allocation allocation;
+  allocation.manager = manager;
+  TESSERA_TRY(allocation.id, reader.signed_varint());
+  TESSERA_TRY(allocation.place.begin, reader.signed_varint());
+  TESSERA_TRY(allocation.place.end, reader.signed_varint());
+  TESSERA_TRY(const uint64_t count, reader.varint());
+  for (uint64_t i = 0; i < count; ++i) {
+    TESSERA_TRY(const uint64_t sum, reader.u64());
+    allocation.checksums.push_back(sum);
+  }
+  return allocation;
+}
+
+// What a rank contributes to a commit.
+struct Share {
+  bool changed = false;
+  int64_t size = 0;
+  std::vector<Bytes> untold;
+  std::vector<Allocation> allocations;
+  std::optional<container::WriterView> view;
+};
+
+Bytes encode_share(const Share& share) {
+  Bytes bytes;
+  base::ByteWriter writer(bytes);
+  writer.u8(share.changed ? 1 : 0);
+  writer.signed_varint(share.size);
+  writer.varint(share.untold.size());
+  for (const Bytes& change : share.untold) writer.sized_bytes(change);
+  writer.varint(share.allocations.size());
+  for (const Allocation& allocation : share.allocations) write_allocation(writer, allocation);
+  writer.u8(share.view ? 1 : 0);
+  if (!share.view) return bytes;
+  writer.signed_varint(share.view->displacement);
+  writer.signed_varint(share.view->etype_size);
+  writer.signed_varint(share.view->extent);
+  writer.sized_bytes(pattern::encode(share.view->tile));
+  return bytes;
+}
+
+Result<std::optional<container::WriterView>> read_view(base::ByteReader& reader, int rank) {
+  TESSERA_TRY(const uint8_t there, reader.u8());
+  if (there == 0) return std::optional<container::WriterView>();
+  container::WriterView view;
+  view.process = rank;
+  TESSERA_TRY(view.displacement, reader.signed_varint());
+  TESSERA_TRY(view.etype_size, reader.signed_varint());
+  TESSERA_TRY(view.extent, reader.signed_varint());
+  TESSERA_TRY(const ByteView tile, reader.sized_bytes());
+  TESSERA_TRY(view.tile, pattern::decode<1>(tile));
+  return std::optional(std::move(view));
+}
+
+Result<Share> decode_share(ByteView bytes, int rank) {
+  base::ByteReader reader(bytes);
+  Share share;
+  TESSERA_TRY(const uint8_t changed, reader.u8());
+  share.changed = changed != 0;
+  TESSERA_TRY(share.size, reader.signed_varint());
+  TESSERA_TRY(const uint64_t changes, reader.varint());
+  for (uint64_t i = 0; i < changes; ++i) {
+    TESSERA_TRY(const ByteView change, reader.sized_bytes());
+    share.untold.push_back(base::copy_of(change));
+  }
+  TESSERA_TRY(const uint64_t allocations, reader.varint());
+  for (uint64_t i = 0; i < allocations; ++i) {
+    TESSERA_TRY(Allocation allocation, read_allocation(reader, rank));
+    share.allocations.push_back(std::move(allocation));
+  }
+  TESSERA_TRY(share.view, read_view(reader, rank));
+  TESSERA_TRY_VOID(reader.expect_end());
+  return share;
+}
+
+void replace_view(std::vector<container::WriterView>& views, container::WriterView view) {
+  const auto same = [&](const container::WriterView& old) { return old.process == view.process; };
+  views.erase(std::remove_if(views.begin(), views.end(), same), views.end());
+  views.push_back(std::move(view));
+}
+
+void add_allocations(std::vector<Allocation>& all, std::vector<Allocation> more) {
+  std::sort(more.begin(), more.end(),
+            [](const Allocation& a, const Allocation& b) { return a.id < b.id; });
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Random& random,
+                                                     ObjectFileOptions options,
+                                                     std::optional<container::Container>& opened) {
+  if (options.create) {
+    TESSERA_TRY(auto made, container::Container::create(file, random));
+    opened.emplace(std::move(made));
+  } else {
+    TESSERA_TRY(auto there, container::Container::open(file));
+    opened.emplace(std::move(there));
+    if (options.write) TESSERA_TRY_VOID(opened->begin_writing());
+  }
+  Found found;
+  TESSERA_TRY(found.blob, opened->read_blob());
+  found.superblock = opened->superblock();
+  return found;
+}
+
+Result<ObjectFile::Found> ObjectFile::share(const Ranks& ranks, Result<Found> mine) {
+  TESSERA_TRY_VOID(
+      ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine))));
+  Bytes told;
+  if (ranks.exchange.rank() == 0) {
+    told = container::encode_superblock(mine->superblock);
+    told.insert(told.end(), mine->blob.begin(), mine->blob.end());
+  }
+  TESSERA_TRY(const Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
+  const auto header = static_cast<size_t>(container::kSuperblockBytes);
+  Found found;
+  found.superblock = container::decode_superblock(ByteView(heard).first(header)).superblock;
+  found.blob = base::copy_of(ByteView(heard).subspan(header));
+  return found;
+}
+
+Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ranks& ranks,
+                                                     port::Random& random,
+                                                     ObjectFileOptions options) {
+  if (options.below != nullptr) return open_cache(file, ranks, options);
+  std::optional<container::Container> container;
+  Result<Found> mine = Found();
+  if (ranks.exchange.rank() == 0) mine = open_container(file, random, options, container);
+  TESSERA_TRY(const Found found, share(ranks, std::move(mine)));
+  std::unique_ptr<ObjectFile> opened(
+      new ObjectFile(file, ranks, options, found.superblock.block_bytes));
+  opened->container_ = std::move(container);
+  TESSERA_TRY_VOID(ranks.exchange.agree(opened->start(found)));
+  TESSERA_TRY_VOID(opened->begin_common_news());
+  return opened;
+}
+
+Result<void> ObjectFile::start(const Found& found) {
+  TESSERA_TRY(auto contents, container::decode_contents(found.blob));
+  if (ranks_.exchange.rank() == 0) TESSERA_TRY_VOID(ranks_.space.store(0));
+  TESSERA_TRY(const auto used, container::used_space(found.superblock, contents.allocations));
+  state_.with([&](State& state) { state.contents = std::move(contents); });
+  begin_epoch(used);
+  return {};
+}
+
+// All empty their logs before anybody tells anything: the memory may have been another file's.
+Result<void> ObjectFile::replace_news(std::unique_ptr<News> news) {
+  Result<void> cleared;
+  if (news) cleared = news->clear();
+  state_.with([&](State& state) { state.news = std::move(news); });
+  return ranks_.exchange.agree(cleared);
+}
+
+Result<void> ObjectFile::begin_common_news() {
+  if (ranks_.team == nullptr) return {};
+  const int ranks = ranks_.team->size();
+  if (ranks == 1) return {};
+  TESSERA_TRY(const auto memory, ranks_.team->common_memory(CommonNews::memory_bytes(ranks)));
+  return replace_news(std::make_unique<CommonNews>(memory, ranks_.team->rank(), ranks));
+}
+
+// A part of the free space in one piece; what comes in several is left to the next commit.
+Result<int64_t> ObjectFile::take_news_space() {
+  const int64_t blocks = base::ceil_div(FileNews::file_bytes(ranks_.exchange.size()), block_bytes_);
+  for (;;) {
+    TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(blocks));
+    const auto pieces = state_.with([&](const State& state) {
+      return state.space.physical({first * block_bytes_, (first + blocks) * block_bytes_});
+    });
+    if (pieces.size() == 1) return pieces.front().begin;
+  }
+}
+
+Result<void> ObjectFile::begin_file_news() {
+  Result<int64_t> begin = int64_t{0};
+  if (ranks_.exchange.rank() == 0) begin = take_news_space();
+  TESSERA_TRY_VOID(
+      ranks_.exchange.agree(begin ? Result<void>() : Result<void>(base::failure_of(begin))));
+  TESSERA_TRY(const uint64_t told, ranks_.exchange.all_max(static_cast<uint64_t>(*begin)));
+  return replace_news(std::make_unique<FileNews>(file_, static_cast<int64_t>(told),
+                                                 ranks_.exchange.rank(), ranks_.exchange.size()));
+}
+
+Result<void> ObjectFile::set_coherent(bool coherent) {
+  if (!options_.write || coherent == coherent_) return {};
+  coherent_ = coherent;
+  TESSERA_TRY_VOID(meet({}));
+  if (ranks_.team != nullptr) return {};
+  return coherent ? begin_file_news() : replace_news(nullptr);
+}
+
+// What holds from one commit to the next.
+void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
+  state_.with([&](State& state) {
+    state.committed = std::make_shared<const Allocations>(state.contents.allocations);
+    state.space = container::Space(used);
+    state.first_id = state.contents.next_id();
+    state.begins.clear();
+    state.regions.clear();
+    state.untold.clear();
+    state.changed = false;
+    state.chunk_bytes = std::max(kChunkBytesMin, block_bytes_);
+    state.stamp = state.contents.map.epoch_max() / kEpochsPerStamp + 1;
+  });
+}
+
+Result<int64_t> ObjectFile::size() {
+  return state_.with([&](State& state) -> Result<int64_t> {
+    TESSERA_TRY_VOID(hear(state));
+    return state.contents.size;
+  });
+}
+
+void ObjectFile::set_view(container::WriterView view) { view_ = std::move(view); }
+
+ObjectFileCounts ObjectFile::counts() {
+  return state_.with([](const State& state) { return state.counts; });
+}
+
+Result<void> ObjectFile::apply(State& state, int from, ByteView record) {
+  TESSERA_TRY(const Change change, decode_change(record));
+  const map::Mapping& mapping = change.mapping;
+  if (change.kind == Change::Kind::kRewrite) {
+    state.regions.note_rewritten(mapping.allocation, change.places);
+    return {};
+  }
+  TESSERA_ASSERT(from != ranks_.exchange.rank());
+  state.begins[mapping.allocation] = change.allocation_begin;
+  state.stamp = std::max(state.stamp, mapping.epoch / kEpochsPerStamp + 1);
+  state.contents.size = std::max(state.contents.size, mapping.bytes.span().end);
+  return state.contents.map.add(mapping);
+}
+
+Result<void> ObjectFile::hear(State& state) {
+  if (!state.news) return {};
+  return state.news->hear([&](int from, ByteView record) { return apply(state, from, record); });
+}
+
+// One meeting where all is well and nobody has anything to tell.
+Result<void> ObjectFile::meet(const Result<void>& mine) {
+  constexpr uint64_t kQuiet = 0;
+  constexpr uint64_t kUntold = 1;
+  constexpr uint64_t kFailed = 2;
+  const bool quiet = state_.with([](const State& state) { return state.untold.empty(); });
+  const uint64_t word = mine ? (quiet ? kQuiet : kUntold) : kFailed;
+  TESSERA_TRY(const uint64_t loudest, ranks_.exchange.all_max(word));
+  if (loudest == kQuiet) return {};
+  TESSERA_TRY([[maybe_unused]] const bool changed, gather_changes());
+  return ranks_.exchange.agree(mine);
+}
+
+// Tells all ranks the changes that they could not hear, and answers whether any rank has changed
+// the file since the last commit.
+Result<bool> ObjectFile::gather_changes() {
+  Share mine;
+  state_.with([&](State& state) {
+    mine.changed = state.changed;
+    mine.size = state.contents.size;
+    mine.untold = std::move(state.untold);
+    state.untold.clear();
+  });
+  TESSERA_TRY(const auto all, ranks_.exchange.all_gather(encode_share(mine)));
+  bool changed = false;
+  for (int rank = 0; rank < ranks_.exchange.size(); ++rank) {
+    TESSERA_TRY(const Share share, decode_share(all[static_cast<size_t>(rank)], rank));
+    changed = changed || share.changed;
+    if (rank == ranks_.exchange.rank()) continue;
+    TESSERA_TRY_VOID(apply_share(rank, share.untold, share.size));
+  }
+  return changed;
+}
+
+Result<void> ObjectFile::apply_share(int from, const std::vector<Bytes>& changes, int64_t size) {
+  return state_.with([&](State& state) -> Result<void> {
+    state.contents.size = std::max(state.contents.size, size);
+    for (const Bytes& change : changes) TESSERA_TRY_VOID(apply(state, from, change));
+    return {};
+  });
+}
+
+Result<void> ObjectFile::set_size(int64_t size) {
+  TESSERA_TRY_VOID(meet({}));
+  Result<void> mine = state_.with([&](State& state) -> Result<void> {
+    TESSERA_TRY_VOID(hear(state));
+    state.contents.map.truncate(size);
+    state.contents.size = size;
+    state.changed = true;
+    return {};
+  });
+  // Else bytes that were cut off would be seen again when the file grows.
+  const bool cuts_below = options_.below != nullptr && ranks_.exchange.rank() == 0;
+  if (mine && cuts_below) mine = options_.below->truncate(size);
+  return ranks_.exchange.agree(mine);
+}
+
+Result<void> ObjectFile::extend(int64_t size) {
+  TESSERA_TRY_VOID(meet({}));
+  state_.with([&](State& state) {
+    state.changed = state.changed || state.contents.size < size;
+    state.contents.size = std::max(state.contents.size, size);
+  });
+  return ranks_.exchange.barrier();
+}
+
+Result<void> ObjectFile::commit() { return commit(true); }
+
+Result<void> ObjectFile::commit(bool durable) {
+  // Behind this barrier nobody writes, and all news are told.
+  TESSERA_TRY_VOID(ranks_.exchange.barrier());
+  TESSERA_TRY_VOID(ranks_.exchange.agree(state_.with([&](State& state) { return hear(state); })));
+  TESSERA_TRY(const bool changed, gather_changes());
+  if (!changed) return {};
+  if (options_.below != nullptr) return write_below(durable);
+  const Result<void> committed = commit_changes();
+  if (committed) return settle();
+  // What was written stays written, and its allocations are not committed yet (O4).
+  state_.with([](State& state) { state.contents.allocations = *state.committed; });
+  return committed;
+}
+
+Result<void> ObjectFile::commit_changes() {
+  TESSERA_TRY_VOID(ranks_.exchange.agree(gather_allocations()));
+  TESSERA_TRY_VOID(ranks_.exchange.agree(ranks_.leads_node ? file_.sync() : Result<void>()));
+  Result<void> mine;
+  if (container_) {
+    mine = state_.with([&](State& state) { return container_->commit(state.contents); });
+  }
+  return ranks_.exchange.agree(mine);
+}
+
+Result<void> ObjectFile::gather_allocations() {
+  Share mine;
+  const int rank = ranks_.exchange.rank();
+  auto closed = state_.with([&](State& state) { return state.regions.close(file_, rank); });
+  TESSERA_TRY_VOID(
+      ranks_.exchange.agree(closed ? Result<void>() : Result<void>(base::failure_of(closed))));
+  mine.allocations = *std::move(closed);
+  mine.view = view_;
+  TESSERA_TRY(const auto all, ranks_.exchange.all_gather(encode_share(mine)));
+  std::vector<Allocation> added;
+  for (int from = 0; from < ranks_.exchange.size(); ++from) {
+    TESSERA_TRY(Share share, decode_share(all[static_cast<size_t>(from)], from));
+    std::move(share.allocations.begin(), share.allocations.end(), std::back_inserter(added));
+    if (!share.view) continue;
+    state_.with([&](State& state) { replace_view(state.contents.views, *std::move(share.view)); });
+  }
+  state_.with([&](State& state) {
+    add_allocations(state.contents.allocations, std::move(added));
+    state.contents.drop_unused();
+  });
+  return {};
+}
+
+// All ranks begin anew from what was committed.
+Result<void> ObjectFile::settle() {
+  Bytes told;
+  if (container_) told = container::encode_superblock(container_->superblock());
+  TESSERA_TRY(const Bytes heard, ranks_.exchange.broadcast(0, std::move(told)));
+  const container::SuperblockCopy copy = container::decode_superblock(heard);
+  TESSERA_ASSERT(copy.state == container::CopyState::kGood);
+  const auto used = state_.with([&](const State& state) {
+    return container::used_space(copy.superblock, state.contents.allocations);
+  });
+  if (used) begin_epoch(*used);
+  Result<void> begun = used ? Result<void>() : Result<void>(base::failure_of(used));
+  if (begun && container_) begun = ranks_.space.store(0);
+  TESSERA_TRY_VOID(ranks_.exchange.agree(begun));
+  return clear_news();
+}
+
+// After a commit. News in the file lay in space that is free again now.
+Result<void> ObjectFile::clear_news() {
+  if (coherent_ && ranks_.team == nullptr) return begin_file_news();
+  return ranks_.exchange.agree(
+      state_.with([](State& state) { return state.news ? state.news->clear() : Result<void>(); }));
+}
+
+Result<void> ObjectFile::close() {
+  if (!options_.write) return {};
+  // A container must not reach the disk before its bytes do; a plain file may.
+  TESSERA_TRY_VOID(commit(options_.below == nullptr));
+  Result<void> trimmed;
+  if (container_) {
+    // What was taken and not filled, and news.
+    const auto size = file_.size();
+    const int64_t end = container_->superblock().end;
+    if (size && *size > end) trimmed = file_.truncate(end);
+  }
+  return ranks_.exchange.agree(trimmed);
+}
+
+}  // namespace tessera::cache

@@ -1,0 +1,226 @@
+// ObjectFile: an object file that the ranks of a job have open together.
+//
+// A rank appends what it writes, packed, to space of the container that is its own, and maps the
+// bytes there; so a write is one large transfer whatever the view, and nobody waits for anybody.
+// What ranks need of each other is the map: ranks of one node hear of each other's writes at once
+// (news.hpp), others when they meet, or at once too in atomic mode. Bytes that were committed are
+// never overwritten, so the file can be read as of its last commit whoever dies when.
+//   (O1) A rank sees its own writes at once, those of ranks of its node that it can hear at once,
+//        and those of all ranks after a collective call.
+//   (O2) Of two writes of a byte the one whose writer knew of the other is the newer; of two that
+//        did not know of each other all ranks take the same.
+//   (O3) After a commit all ranks have the same contents, which are those of the container.
+//   (O4) A commit is made of everything that all ranks wrote before, or fails on all of them, and
+//        then the file is as it was, and what was written can be committed later.
+// The same, without a container's format, is a cache in front of a plain file: what the ranks wrote
+// waits in a file without a name until a commit writes it to the plain one, in large requests in
+// the order of the file, each rank a share. There (O4) promises less: a plain file that a commit
+// failed to write may hold part of it.
+// Thread safety: write() and read() from any thread; the others in the thread that makes the rank's
+// collective calls, while no write runs. Collective calls say so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "tessera/base/result.hpp"
+#include "tessera/cache/change.hpp"
+#include "tessera/cache/news.hpp"
+#include "tessera/cache/regions.hpp"
+#include "tessera/container/container.hpp"
+#include "tessera/move/move.hpp"
+#include "tessera/port/guarded.hpp"
+#include "tessera/port/random.hpp"
+#include "tessera/port/shared_number.hpp"
+#include "tessera/port/team.hpp"
+
+namespace tessera::cache {
+
+// How the ranks of an open file reach the container and each other; all outlive the object file.
+struct Ranks {
+  port::Exchange& exchange;
+  port::Team* team = nullptr;  // the same ranks, if all are on one node
+  port::SharedNumber& space;   // blocks that all ranks have taken
+  bool leads_node = true;      // makes what its node wrote durable
+};
+
+struct ObjectFileOptions {
+  bool write = false;
+  bool create = false;  // the file is new and empty
+  // Of a cache in front of a plain file: where bytes that the ranks have not written come from, and
+  // where a commit writes theirs. The file itself is then new, nameless and without a format.
+  port::File* below = nullptr;
+  bool verify = true;    // reads check blocks
+  bool migrate = false;  // bytes written again since the last commit go to their new writer
+};
+
+// Numbers for those who want to know what was done.
+struct ObjectFileCounts {
+  int64_t appended_bytes = 0;
+  int64_t rewritten_bytes = 0;  // in their place
+  int64_t parts_read = 0;       // of the map; one for each read that found all in one run
+  int64_t reads = 0;
+};
+
+class ObjectFile {
+ public:
+  // Collective. Fails on all ranks alike: as Container::open() does, and where the ranks cannot
+  // agree on what they opened.
+  [[nodiscard]] static base::Result<std::unique_ptr<ObjectFile>> open(port::File& file,
+                                                                      const Ranks& ranks,
+                                                                      port::Random& random,
+                                                                      ObjectFileOptions options);
+
+  // Where a write of so many bytes will go. A write that some other thread makes is placed before,
+  // in the thread of collective calls.
+  using Placed = std::vector<Extent>;
+  [[nodiscard]] base::Result<Placed> place(int64_t bytes);
+
+  // Requires a move whose file pattern ascends. The bytes are written whole or not at all.
+  [[nodiscard]] port::Transfer write(const move::Move& move);
+  [[nodiscard]] port::Transfer write(const move::Move& move, const Placed& placed);
+  // Bytes that nobody wrote are zero; the read ends where the file does.
+  [[nodiscard]] port::Transfer read(const move::Move& move);
+
+  // Of the file, with all writes that this rank knows of.
+  [[nodiscard]] base::Result<int64_t> size();
+
+  // Collective: tells all ranks what each of them wrote, and gives all the verdict.
+  [[nodiscard]] base::Result<void> meet(const base::Result<void>& mine);
+  // Collective, the same size on all ranks.
+  [[nodiscard]] base::Result<void> set_size(int64_t size);
+  [[nodiscard]] base::Result<void> extend(int64_t size);  // never cuts
+  // Collective: makes all that was written durable, as one state of the file.
+  [[nodiscard]] base::Result<void> commit();
+  // Collective: commits, and gives back what the file has behind its last byte.
+  [[nodiscard]] base::Result<void> close();
+
+  // The view through which this rank writes; stored with the next commit.
+  void set_view(container::WriterView view);
+  // From now on; no access may run meanwhile.
+  void set_hints(bool verify, bool migrate) {
+    options_.verify = verify;
+    options_.migrate = migrate;
+  }
+  // Whether ranks shall hear of each other's writes without meeting, as atomic mode needs it; on
+  // one node they always do. Collective, the same on all ranks.
+  [[nodiscard]] base::Result<void> set_coherent(bool coherent);
+  // Whether writes that another thread makes have to be placed before.
+  [[nodiscard]] bool places_before() const { return ranks_.team == nullptr; }
+  [[nodiscard]] ObjectFileCounts counts();
+
+ private:
+  using Allocations = std::vector<container::Allocation>;
+
+  // An epoch is a stamp, which grows with what a rank has heard of, and the rank: (O2).
+  static constexpr uint64_t kEpochsPerStamp = uint64_t{1} << 20;
+
+  struct State {
+    explicit State(int64_t block_bytes) : regions(block_bytes) {}
+
+    container::Contents contents;  // with all changes since the last commit that are known
+    // What the last commit has; shared with reads under way.
+    std::shared_ptr<const Allocations> committed;
+    // Where allocations since then begin in the container, of all ranks.
+    std::unordered_map<map::AllocationId, int64_t> begins;
+    container::Space space{{}};
+    map::AllocationId first_id = 0;  // of those since the last commit
+    Regions regions;
+    std::unique_ptr<News> news;       // null: ranks hear of each other when they meet
+    uint64_t stamp = 1;               // see epoch()
+    std::vector<base::Bytes> untold;  // changes that others hear of when they meet
+    bool changed = false;             // by this rank, since the last commit
+    int64_t chunk_bytes = 0;          // of space taken at a time
+    ObjectFileCounts counts;
+  };
+
+  // One part of a read: where the bytes are and where they go.
+  struct Fetch {
+    std::shared_ptr<const Allocations> keeps;
+    container::Allocation unchecked;                    // of an allocation that is not committed
+    const container::Allocation* allocation = nullptr;  // of a committed one, which is kept
+    move::Move move;  // file positions are places of the allocation
+  };
+  struct Search {
+    std::vector<Fetch> fetches;
+    std::optional<move::Move> missing;  // what nobody has written
+    int64_t bytes = 0;
+  };
+  // Bytes to be written again in their place.
+  struct Rewrite {
+    map::AllocationId allocation = 0;
+    Interval places;
+    move::Move move;  // file positions are those of the container
+  };
+
+  // What the first rank found, for all of them.
+  struct Found {
+    container::Superblock superblock;
+    base::Bytes blob;
+  };
+
+  ObjectFile(port::File& file, const Ranks& ranks, ObjectFileOptions options, int64_t block_bytes)
+      : file_(file),
+        ranks_(ranks),
+        options_(options),
+        block_bytes_(block_bytes),
+        state_(State(block_bytes)) {}
+
+  [[nodiscard]] static base::Result<Found> open_container(
+      port::File& file, port::Random& random, ObjectFileOptions options,
+      std::optional<container::Container>& container);
+  [[nodiscard]] static base::Result<Found> share(const Ranks& ranks, base::Result<Found> mine);
+  [[nodiscard]] base::Result<void> start(const Found& found);
+  [[nodiscard]] static base::Result<std::unique_ptr<ObjectFile>> open_cache(
+      port::File& file, const Ranks& ranks, ObjectFileOptions options);
+  [[nodiscard]] base::Result<void> begin_common_news();
+  [[nodiscard]] base::Result<void> begin_file_news();
+  [[nodiscard]] base::Result<int64_t> take_news_space();
+  [[nodiscard]] base::Result<void> replace_news(std::unique_ptr<News> news);
+  void begin_epoch(const std::vector<Interval>& used);
+
+  [[nodiscard]] base::Result<void> take_space(int64_t bytes);
+  [[nodiscard]] base::Result<std::vector<Rewrite>> find_rewrites(State& state,
+                                                                 const move::Move& move);
+  [[nodiscard]] base::Result<void> note_rewrite(State& state, const Rewrite& rewrite);
+  [[nodiscard]] port::Transfer rewrite(const std::vector<Rewrite>& rewrites, int64_t bytes);
+  [[nodiscard]] base::Result<void> note_write(State& state, const Extent& extent,
+                                              pattern::ByteSet bytes,
+                                              const std::vector<BlockSum>& sums);
+  [[nodiscard]] base::Result<void> tell(State& state, const Change& change);
+  [[nodiscard]] base::Result<void> hear(State& state);
+  [[nodiscard]] base::Result<void> apply(State& state, int from, base::ByteView record);
+  [[nodiscard]] base::Result<void> apply_share(int from, const std::vector<base::Bytes>& changes,
+                                               int64_t size);
+  [[nodiscard]] uint64_t epoch(const State& state) const;
+
+  [[nodiscard]] base::Result<Search> search(State& state, const move::Move& move);
+  [[nodiscard]] base::Result<void> add_fetch(State& state, const move::Move& move,
+                                             const map::Part& part, Search& search) const;
+
+  [[nodiscard]] base::Result<void> read_missing(const move::Move& missing) const;
+
+  [[nodiscard]] base::Result<void> commit(bool durable);
+  [[nodiscard]] base::Result<bool> gather_changes();
+  [[nodiscard]] base::Result<void> gather_allocations();
+  [[nodiscard]] base::Result<void> commit_changes();
+  [[nodiscard]] base::Result<void> settle();
+  [[nodiscard]] base::Result<void> clear_news();
+  [[nodiscard]] base::Result<void> write_below(bool durable);
+  [[nodiscard]] base::Result<void> write_share(const pattern::ByteSet& bytes);
+  [[nodiscard]] base::Result<void> settle_below();
+
+  port::File& file_;
+  Ranks ranks_;
+  ObjectFileOptions options_;
+  const int64_t block_bytes_;
+  bool coherent_ = false;                          // by the program's wish
+  std::optional<container::Container> container_;  // of the first rank
+  std::optional<container::WriterView> view_;
+  port::Guarded<State> state_;
+};
+
+}  // namespace tessera::cache

@@ -1,0 +1,238 @@
+// Writing and reading object files.
+#include <algorithm>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/cache/object_file.hpp"
+#include "tessera/cache/packed_write.hpp"
+#include "tessera/cache/place_reader.hpp"
+#include "tessera/pattern/join.hpp"
+
+namespace tessera::cache {
+
+namespace {
+
+using base::Result;
+using move::Move;
+using pattern::ByteSet;
+using pattern::Pattern;
+using port::Transfer;
+
+constexpr int64_t kChunkBytesMax = int64_t{64} << 20;
+
+// The part of a move whose file bytes are in the set: their places take the place of the file.
+Result<Move> select_part(const Move& move, const ByteSet& bytes, Pattern places) {
+  Move part = move;
+  part.file = std::move(places);
+  if (bytes.size() == move.size()) return part;
+  TESSERA_TRY(const ByteSet stream, pattern::locate(move.file, bytes));
+  TESSERA_TRY(part.memory, pattern::select(move.memory, stream.ascending()));
+  return part;
+}
+
+}  // namespace
+
+uint64_t ObjectFile::epoch(const State& state) const {
+  return state.stamp * kEpochsPerStamp + static_cast<uint64_t>(ranks_.exchange.rank());
+}
+
+// Takes at least so much space that the bytes fit.
+Result<void> ObjectFile::take_space(int64_t bytes) {
+  const int64_t wanted = state_.with([&](State& state) {
+    const int64_t chunk = std::max(bytes, state.chunk_bytes);
+    state.chunk_bytes = std::min(2 * state.chunk_bytes, kChunkBytesMax);
+    return base::ceil_div(chunk, block_bytes_);
+  });
+  TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(wanted));
+  state_.with([&](State& state) {
+    int64_t block = first;
+    for (const Interval& piece :
+         state.space.physical({first * block_bytes_, (first + wanted) * block_bytes_})) {
+      const map::AllocationId id = state.first_id + block;
+      state.regions.add_room(id, piece);
+      state.begins[id] = piece.begin;
+      block += piece.length() / block_bytes_;
+    }
+  });
+  return {};
+}
+
+Result<ObjectFile::Placed> ObjectFile::place(int64_t bytes) {
+  const int64_t room = state_.with([](const State& state) { return state.regions.room(); });
+  // A write that does not fit into what is left begins in new space, in one run if it can.
+  if (room < bytes) TESSERA_TRY_VOID(take_space(bytes));
+  return state_.with([&](State& state) { return state.regions.take(bytes); });
+}
+
+Result<void> ObjectFile::tell(State& state, const Change& change) {
+  base::Bytes record = encode_change(change);
+  bool told = ranks_.exchange.size() == 1;
+  if (state.news) {
+    TESSERA_TRY(told, state.news->tell(record));
+  }
+  if (!told) state.untold.push_back(std::move(record));
+  if (told || !coherent_) return {};
+  return base::fail(base::Code::kFailed,
+                    file_.path() +
+                        ": too many writes in atomic mode since the last "
+                        "MPI_File_sync for other ranks to hear of them; call it");
+}
+
+Result<void> ObjectFile::note_write(State& state, const Extent& extent, ByteSet bytes,
+                                    const std::vector<BlockSum>& sums) {
+  // Whatever was told before this write is older than it.
+  TESSERA_TRY_VOID(hear(state));
+  Change change;
+  change.mapping = {std::move(bytes), extent.allocation, extent.place, epoch(state)};
+  change.allocation_begin = extent.begin;
+  state.regions.note_written(extent, sums);
+  TESSERA_TRY_VOID(state.contents.map.add(change.mapping));
+  state.contents.size = std::max(state.contents.size, change.mapping.bytes.span().end);
+  state.changed = true;
+  state.counts.appended_bytes += extent.bytes;
+  return tell(state, change);
+}
+
+Transfer ObjectFile::write(const Move& move, const Placed& placed) {
+  int64_t done = 0;
+  for (const Extent& extent : placed) {
+    const Move part = move.clip({done, done + extent.bytes});
+    std::vector<BlockSum> sums;
+    Transfer written = write_packed(file_, part, extent.position(), block_bytes_, sums);
+    if (!written) return {done, std::move(written.status)};
+    Result<void> noted = state_.with([&](State& state) {
+      return note_write(state, extent, ByteSet::of_ascending(part.file), sums);
+    });
+    if (!noted) return {done, std::move(noted)};
+    done += extent.bytes;
+  }
+  return {done, {}};
+}
+
+Transfer ObjectFile::write(const Move& move) {
+  if (move.size() == 0) return {0, {}};
+  auto rewrites = state_.with([&](State& state) { return find_rewrites(state, move); });
+  if (!rewrites) return {0, base::failure_of(rewrites)};
+  if (!rewrites->empty()) return rewrite(*rewrites, move.size());
+  const auto placed = place(move.size());
+  if (!placed) return {0, base::failure_of(placed)};
+  return write(move, *placed);
+}
+
+// Where all bytes of the move were written since the last commit: in ascending places, so that they
+// can be written as lists. Nothing if that is not so, or if they shall go to their new writer.
+Result<std::vector<ObjectFile::Rewrite>> ObjectFile::find_rewrites(State& state, const Move& move) {
+  std::vector<Rewrite> rewrites;
+  if (options_.migrate || state.begins.empty()) return rewrites;
+  TESSERA_TRY_VOID(hear(state));
+  TESSERA_TRY(const map::Found found, state.contents.map.find(ByteSet::of_ascending(move.file)));
+  if (!found.missing.empty()) return rewrites;
+  for (const map::Part& part : found.parts) {
+    const auto begin = state.begins.find(part.allocation);
+    if (begin == state.begins.end() || !part.places.ascending()) return std::vector<Rewrite>();
+    Rewrite one = {part.allocation, part.places.span(), {}};
+    TESSERA_TRY(Pattern positions, part.places.shifted({{begin->second}}));
+    TESSERA_TRY(one.move, select_part(move, part.bytes, std::move(positions)));
+    rewrites.push_back(std::move(one));
+  }
+  return rewrites;
+}
+
+Result<void> ObjectFile::note_rewrite(State& state, const Rewrite& rewrite) {
+  state.regions.note_rewritten(rewrite.allocation, rewrite.places);
+  if (state.regions.holds(rewrite.allocation)) return {};
+  Change change;
+  change.kind = Change::Kind::kRewrite;
+  change.mapping.allocation = rewrite.allocation;
+  change.places = rewrite.places;
+  return tell(state, change);
+}
+
+Transfer ObjectFile::rewrite(const std::vector<Rewrite>& rewrites, int64_t bytes) {
+  for (const Rewrite& one : rewrites) {
+    Transfer written = execute_on(file_, one.move);
+    if (!written) return {0, std::move(written.status)};
+  }
+  Result<void> noted = state_.with([&](State& state) -> Result<void> {
+    state.changed = true;
+    state.counts.rewritten_bytes += bytes;
+    for (const Rewrite& one : rewrites) TESSERA_TRY_VOID(note_rewrite(state, one));
+    return {};
+  });
+  return {noted ? bytes : 0, std::move(noted)};
+}
+
+Result<void> ObjectFile::add_fetch(State& state, const Move& move, const map::Part& part,
+                                   Search& search) const {
+  Fetch fetch;
+  TESSERA_TRY(fetch.move, select_part(move, part.bytes, part.places));
+  const auto begin = state.begins.find(part.allocation);
+  if (begin != state.begins.end()) {
+    fetch.unchecked.id = part.allocation;
+    fetch.unchecked.place = {begin->second, begin->second + part.places.span().end};
+  } else {
+    const auto& all = *state.committed;
+    const auto at = std::lower_bound(all.begin(), all.end(), part.allocation,
+                                     [](const container::Allocation& allocation,
+                                        map::AllocationId id) { return allocation.id < id; });
+    TESSERA_ASSERT(at != all.end() && at->id == part.allocation);
+    fetch.keeps = state.committed;
+    fetch.allocation = &*at;
+  }
+  search.fetches.push_back(std::move(fetch));
+  return {};
+}
+
+// Under the state's mutex: which bytes are where. Nothing is read.
+Result<ObjectFile::Search> ObjectFile::search(State& state, const Move& whole) {
+  TESSERA_TRY_VOID(hear(state));
+  Search search;
+  search.bytes = whole.file.offset_of(state.contents.size);
+  const Move move = search.bytes == whole.size() ? whole : whole.clip({0, search.bytes});
+  if (move.size() == 0) return search;
+  const ByteSet request = ByteSet::of_ascending(move.file);
+  ++state.counts.reads;
+  if (const auto one = state.contents.map.find_whole(request, 0)) {
+    ++state.counts.parts_read;
+    TESSERA_TRY_VOID(add_fetch(state, move, *one, search));
+    return search;
+  }
+  TESSERA_TRY(const map::Found found, state.contents.map.find(request));
+  state.counts.parts_read += std::ssize(found.parts);
+  for (const map::Part& part : found.parts) {
+    TESSERA_TRY_VOID(add_fetch(state, move, part, search));
+  }
+  if (!found.missing.empty()) {
+    TESSERA_TRY(search.missing, select_part(move, found.missing, found.missing.ascending()));
+  }
+  return search;
+}
+
+// Bytes that nobody has written are those of the file below, as far as it goes, and else zeros.
+Result<void> ObjectFile::read_missing(const Move& missing) const {
+  int64_t done = 0;
+  if (options_.below != nullptr) {
+    const Transfer read = execute_on(*options_.below, missing);
+    TESSERA_TRY_VOID(read.status);
+    done = read.bytes;
+  }
+  fill_with_zeros(missing.base, missing.memory.clip({done, missing.size()}));
+  return {};
+}
+
+Transfer ObjectFile::read(const Move& move) {
+  auto found = state_.with([&](State& state) { return search(state, move); });
+  if (!found) return {0, base::failure_of(found)};
+  if (found->missing) {
+    Result<void> read = read_missing(*found->missing);
+    if (!read) return {0, std::move(read)};
+  }
+  for (const Fetch& one : found->fetches) {
+    const bool committed = one.allocation != nullptr;
+    Result<void> read = read_places(file_, committed ? *one.allocation : one.unchecked, one.move,
+                                    {block_bytes_, committed && options_.verify});
+    if (!read) return {0, std::move(read)};
+  }
+  return {found->bytes, {}};
+}
+
+}  // namespace tessera::cache

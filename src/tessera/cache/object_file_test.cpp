@@ -1,0 +1,328 @@
+#include "tessera/cache/object_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "tessera/cache/linear_file.hpp"
+#include "tessera/container/checker.hpp"
+#include "tessera/pattern/assembler.hpp"
+#include "tessera/port/seeded_random.hpp"
+#include "tessera/port/self_team.hpp"
+#include "tessera/port/sim_disk.hpp"
+#include "tessera/port/test_seed.hpp"
+#include "tessera/port/thread_team.hpp"
+
+namespace tessera::cache {
+namespace {
+
+using base::Bytes;
+using move::Direction;
+using move::Move;
+using pattern::Pattern;
+
+constexpr int64_t kBytesMax = 200000;
+
+// An ascending pattern of some runs, regular or not.
+Pattern random_bytes(port::Random& random) {
+  const auto length = static_cast<int64_t>(1 + random.uniform(random.chance(1, 4) ? 30000 : 300));
+  const auto begin = static_cast<int64_t>(random.uniform(kBytesMax / 2));
+  const auto count = static_cast<int64_t>(1 + random.uniform(20));
+  Pattern runs = Pattern::run({{begin}}, length).value();
+  if (random.chance(1, 2)) {
+    const auto gap = static_cast<int64_t>(random.uniform(200));
+    return pattern::repeat(runs, count, {{length + gap}}).value();
+  }
+  pattern::Assembler<1> assembler;
+  int64_t at = begin;
+  for (int64_t i = 0; i < count; ++i) {
+    assembler.append(Pattern::run({{at}}, 1 + static_cast<int64_t>(random.uniform(100))).value());
+    at += 100 + static_cast<int64_t>(random.uniform(300));
+  }
+  return assembler.finish().value();
+}
+
+// Memory with gaps, as many bytes.
+Pattern random_memory(port::Random& random, int64_t size) {
+  if (random.chance(1, 2) || size % 4 != 0) return Pattern::run({{8}}, size).value();
+  return pattern::repeat(Pattern::run({{0}}, 4).value(), size / 4, {{7}}).value();
+}
+
+template <typename Visit>
+void for_each_pair(const Pattern& file, const Pattern& memory, Visit visit) {
+  for (int64_t i = 0; i < file.size(); ++i) visit(file.position(i)[0], memory.position(i)[0]);
+}
+
+// How ranks hear of each other's writes.
+enum class Hearing { kCommonMemory, kMeeting, kFile };
+
+// Where the ranks of a script meet a file.
+struct Scene {
+  port::File& file;
+  port::File* below;  // null: an object file
+  Hearing hearing;
+  port::SharedNumber& space;
+};
+
+// What all ranks do, one of them at a time; each rank keeps the same model of the file.
+class Script {
+ public:
+  Script(const Scene& scene, port::Team& team, uint64_t seed, Bytes& model)
+      : scene_(scene), team_(team), random_(seed), model_(model) {}
+
+  void run(bool create, int steps) {
+    ObjectFileOptions options;
+    options.write = true;
+    options.create = create;
+    options.migrate = random_.chance(1, 3);
+    port::SeededRandom ids(7);
+    options.below = scene_.below;
+    port::Team* const common = scene_.hearing == Hearing::kCommonMemory ? &team_ : nullptr;
+    auto opened = ObjectFile::open(scene_.file, {team_, common, scene_.space, team_.rank() == 0},
+                                   ids, options);
+    ASSERT_TRUE(opened) << opened.error().message();
+    objects_ = *std::move(opened);
+    ASSERT_TRUE(objects_->set_coherent(scene_.hearing == Hearing::kFile));
+    for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) step();
+    ASSERT_TRUE(objects_->commit());
+    check_all();
+    ASSERT_TRUE(objects_->close());
+  }
+
+ private:
+  bool mine() {
+    return static_cast<int>(random_.uniform(static_cast<uint64_t>(team_.size()))) == team_.rank();
+  }
+
+  void step() {
+    const uint64_t what = random_.uniform(20);
+    if (what == 0) return commit();
+    if (what == 1) return set_size();
+    if (what < 12) return write();
+    read(random_bytes(random_));
+  }
+
+  void commit() { ASSERT_TRUE(objects_->commit()); }
+
+  void set_size() {
+    const auto size = static_cast<int64_t>(random_.uniform(kBytesMax));
+    ASSERT_TRUE(objects_->set_size(size));
+    model_.resize(static_cast<size_t>(size));
+  }
+
+  void write() {
+    Move move;
+    move.direction = Direction::kWrite;
+    move.file = random_bytes(random_);
+    move.memory = random_memory(random_, move.file.size());
+    Bytes memory(static_cast<size_t>(move.memory.span().end));
+    for (std::byte& byte : memory) byte = static_cast<std::byte>(random_.next());
+    move.base = memory.data();
+    base::Result<void> done;
+    if (mine()) {
+      const port::Transfer written = objects_->write(move);
+      done = written.status;
+      EXPECT_EQ(written.bytes, move.size());
+    }
+    // Those of one node hear of it; others have to meet.
+    const auto met = scene_.hearing == Hearing::kMeeting ? objects_->meet(done) : team_.agree(done);
+    ASSERT_TRUE(met) << met.error().message();
+    model_.resize(std::max(model_.size(), static_cast<size_t>(move.file.span().end)));
+    for_each_pair(move.file, move.memory, [&](int64_t file, int64_t from) {
+      model_[static_cast<size_t>(file)] = memory[static_cast<size_t>(from)];
+    });
+  }
+
+  void read(const Pattern& bytes) {
+    Move move;
+    move.file = bytes;
+    move.memory = random_memory(random_, bytes.size());
+    Bytes memory(static_cast<size_t>(move.memory.span().end), std::byte{0xa5});
+    move.base = memory.data();
+    const port::Transfer read = objects_->read(move);
+    ASSERT_TRUE(read) << read.status.error().message();
+    int64_t there = 0;
+    for_each_pair(move.file, move.memory, [&](int64_t file, int64_t to) {
+      if (file >= std::ssize(model_)) return;
+      ++there;
+      ASSERT_EQ(memory[static_cast<size_t>(to)], model_[static_cast<size_t>(file)]) << file;
+    });
+    EXPECT_EQ(read.bytes, there);
+    // Nobody writes before all have read.
+    ASSERT_TRUE(team_.barrier());
+  }
+
+  void check_all() {
+    EXPECT_EQ(objects_->size().value(), std::ssize(model_));
+    if (!model_.empty()) read(Pattern::run({{0}}, std::ssize(model_)).value());
+  }
+
+  const Scene scene_;
+  port::Team& team_;
+  port::SeededRandom random_;
+  Bytes& model_;
+  std::unique_ptr<ObjectFile> objects_;
+};
+
+class ObjectFileModelTest : public ::testing::TestWithParam<Hearing> {
+ protected:
+  // Written by some ranks, gone on with by others, again and again.
+  void run(uint64_t seed, port::File& file, port::File* below) {
+    port::OwnNumber space;
+    std::vector<Bytes> models(5);
+    for (uint64_t reopen = 0; reopen < 4 && !HasFailure(); ++reopen) {
+      const int ranks = 1 + static_cast<int>((seed + reopen) % 4);
+      port::run_team(ranks, [&](port::Team& team) {
+        Bytes& model = models[static_cast<size_t>(team.rank())];
+        Script script({file, below, GetParam(), space}, team, seed + reopen, model);
+        script.run(reopen == 0, 40);
+      });
+      std::fill(models.begin() + 1, models.end(), models.front());
+    }
+    model_ = models.front();
+  }
+
+  Bytes model_ = {};
+};
+
+TEST_P(ObjectFileModelTest, EveryRankSeesWhatAModelSees) {
+  const uint64_t seed = port::test_seed();
+  for (uint64_t round = 0; round < 4 && !HasFailure(); ++round) {
+    port::SimDisk disk;
+    const auto file = disk.create("o").value();
+    run(seed + 100 * round, *file, nullptr);
+    const auto report = container::check(*file);
+    ASSERT_TRUE(report);
+    for (const std::string& finding : report->findings) ADD_FAILURE() << finding;
+  }
+}
+
+TEST_P(ObjectFileModelTest, ACacheWritesAPlainFileAsTheModelIs) {
+  const uint64_t seed = port::test_seed();
+  for (uint64_t round = 0; round < 4 && !HasFailure(); ++round) {
+    port::SimDisk disk;
+    const auto cache = disk.create("cache").value();
+    const auto plain = disk.create("plain").value();
+    run(seed + 100 * round, *cache, plain.get());
+    Bytes bytes(static_cast<size_t>(plain->size().value()));
+    ASSERT_TRUE(plain->read_at(0, bytes));
+    EXPECT_TRUE(bytes == model_);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hearing, ObjectFileModelTest,
+                         ::testing::Values(Hearing::kCommonMemory, Hearing::kMeeting,
+                                           Hearing::kFile));
+
+class ObjectFileTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ObjectFile> open(bool create) {
+    ObjectFileOptions options;
+    options.write = true;
+    options.create = create;
+    port::SeededRandom ids(7);
+    auto opened = ObjectFile::open(*file_, {team_, &team_, space_, true}, ids, options);
+    EXPECT_TRUE(opened) << opened.error().message();
+    return opened ? *std::move(opened) : nullptr;
+  }
+  static port::Transfer write(ObjectFile& objects, int64_t at, const std::string& text) {
+    LinearFile linear(objects);
+    return linear.write_at(at, base::bytes_of(text));
+  }
+  static std::string read(ObjectFile& objects, int64_t at, size_t size) {
+    LinearFile linear(objects);
+    Bytes bytes(size);
+    const port::Transfer read = linear.read_at(at, bytes);
+    EXPECT_TRUE(read) << read.status.error().message();
+    return std::string(base::text_of(bytes)).substr(0, static_cast<size_t>(read.bytes));
+  }
+
+  port::SimDisk disk_ = {};
+  std::unique_ptr<port::File> file_ = disk_.create("o").value();
+  port::SelfTeam team_ = {};
+  port::OwnNumber space_ = {};
+};
+
+TEST_F(ObjectFileTest, SmallWritesInSequenceAreOnePartOfTheMap) {
+  auto objects = open(true);
+  const std::string text(100, 'x');
+  for (int64_t i = 0; i < 1000; ++i) ASSERT_TRUE(write(*objects, i * 100, text));
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(read(*objects, 0, 100000), std::string(100000, 'x'));
+  EXPECT_EQ(objects->counts().parts_read, objects->counts().reads);
+}
+
+TEST_F(ObjectFileTest, BytesOfTheLastCommitAreThereAfterWritesThatWereNotCommitted) {
+  auto objects = open(true);
+  ASSERT_TRUE(write(*objects, 0, "committed"));
+  ASSERT_TRUE(objects->commit());
+  ASSERT_TRUE(write(*objects, 0, "forgotten, and longer"));
+  EXPECT_EQ(read(*objects, 0, 9), "forgotten");
+  objects = open(false);
+  EXPECT_EQ(read(*objects, 0, 100), "committed");
+}
+
+TEST_F(ObjectFileTest, SpaceOfWhatWasOverwrittenIsUsedAgain) {
+  auto objects = open(true);
+  const std::string large(4 << 20, 'a');
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(write(*objects, 0, large));
+    ASSERT_TRUE(objects->commit());
+  }
+  // Two states at a time: the last one and the one being written.
+  EXPECT_LT(file_->size().value(), int64_t{12} << 20);
+}
+
+TEST_F(ObjectFileTest, ACommitThatFailsLosesNothing) {
+  auto objects = open(true);
+  ASSERT_TRUE(write(*objects, 0, "first"));
+  ASSERT_TRUE(objects->commit());
+  ASSERT_TRUE(write(*objects, 0, "later"));
+  int failed = 0;
+  for (uint64_t nth = 1;; ++nth) {
+    const uint64_t before = disk_.operation_count();
+    disk_.fail_operation(nth, ENOSPC);
+    const auto committed = objects->commit();
+    if (committed) break;
+    ++failed;
+    EXPECT_EQ(committed.error().errno_value, ENOSPC) << committed.error().message();
+    ASSERT_GE(disk_.operation_count(), before + nth);
+    EXPECT_EQ(read(*objects, 0, 5), "later");
+  }
+  EXPECT_GT(failed, 3);
+  objects = open(false);
+  EXPECT_EQ(read(*objects, 0, 5), "later");
+  EXPECT_TRUE(container::check(*file_).value().sound());
+}
+
+TEST_F(ObjectFileTest, ADamagedBlockIsAnErrorAndNotBytes) {
+  auto objects = open(true);
+  ASSERT_TRUE(write(*objects, 0, std::string(100000, 'q')));
+  ASSERT_TRUE(objects->commit());
+  Bytes bytes(static_cast<size_t>(file_->size().value()));
+  ASSERT_TRUE(file_->read_at(0, bytes));
+  const auto at = std::search_n(bytes.begin(), bytes.end(), 100, std::byte{'q'}) - bytes.begin();
+  ASSERT_TRUE(file_->write_at(at + 5000, base::bytes_of("Q")));
+  objects = open(false);
+  LinearFile linear(*objects);
+  Bytes out(100000);
+  EXPECT_FALSE(linear.read_at(0, out));
+  // The control: without verification nobody notices.
+  objects->set_hints(false, false);
+  EXPECT_TRUE(linear.read_at(0, out));
+}
+
+TEST_F(ObjectFileTest, BytesWrittenAgainBeforeACommitStayInTheirPlace) {
+  auto objects = open(true);
+  ASSERT_TRUE(write(*objects, 0, std::string(50000, 'a')));
+  ASSERT_TRUE(write(*objects, 10000, std::string(20000, 'b')));
+  EXPECT_EQ(objects->counts().rewritten_bytes, 20000);
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(read(*objects, 9999, 3), "abb");
+  EXPECT_TRUE(container::check(*file_).value().sound());
+}
+
+}  // namespace
+}  // namespace tessera::cache

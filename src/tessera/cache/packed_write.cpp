@@ -1,0 +1,55 @@
+#include "tessera/cache/packed_write.hpp"
+
+#include <algorithm>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/base/checksum.hpp"
+#include "tessera/pattern/copy.hpp"
+
+namespace tessera::cache {
+
+namespace {
+
+// Fits into the second cache beside what it is copied from.
+constexpr int64_t kPieceBytes = int64_t{512} << 10;
+
+void add_sums(base::ByteView bytes, int64_t position, int64_t block_bytes,
+              std::vector<BlockSum>& sums) {
+  const auto whole = static_cast<size_t>(block_bytes);
+  int64_t block = base::ceil_div(position, block_bytes) * block_bytes;
+  for (; block + block_bytes <= position + std::ssize(bytes); block += block_bytes) {
+    const auto at = static_cast<size_t>(block - position);
+    sums.push_back({block, base::checksum(bytes.subspan(at, whole))});
+  }
+}
+
+// The bytes of a part of the stream, one after another: where they are, or gathered.
+base::ByteView packed(const move::Move& move, Interval part, base::Bytes& buffer) {
+  const auto bytes = static_cast<size_t>(part.length());
+  if (move.memory_is_run()) return {move.base + move.memory.at()[0] + part.begin, bytes};
+  buffer.resize(std::max(buffer.size(), bytes));
+  pattern::gather(buffer.data(), move.base, move.memory, part, pattern::CopyMode::kCached);
+  return {buffer.data(), bytes};
+}
+
+}  // namespace
+
+port::Transfer write_packed(port::File& file, const move::Move& move, int64_t position,
+                            int64_t block_bytes, std::vector<BlockSum>& sums) {
+  const int64_t piece = std::max(kPieceBytes, block_bytes);
+  base::Bytes buffer;
+  int64_t done = 0;
+  while (done < move.size()) {
+    // Pieces end where blocks end, so that no block is left unhashed between two of them.
+    const int64_t end = (position + done + piece) / piece * piece - position;
+    const Interval part = {done, std::min(end, move.size())};
+    const base::ByteView bytes = packed(move, part, buffer);
+    add_sums(bytes, position + done, block_bytes, sums);
+    port::Transfer written = file.write_at(position + done, bytes);
+    done += written.bytes;
+    if (!written) return {done, std::move(written.status)};
+  }
+  return {done, {}};
+}
+
+}  // namespace tessera::cache

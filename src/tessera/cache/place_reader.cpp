@@ -1,0 +1,108 @@
+#include "tessera/cache/place_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "tessera/base/checked.hpp"
+#include "tessera/container/block_reader.hpp"
+#include "tessera/lock/no_locks.hpp"
+#include "tessera/move/independent.hpp"
+#include "tessera/move/segments.hpp"
+#include "tessera/pattern/copy.hpp"
+#include "tessera/pattern/cursor.hpp"
+
+namespace tessera::cache {
+
+namespace {
+
+using base::Result;
+using container::Allocation;
+using container::BlockReader;
+using move::Move;
+
+constexpr int64_t kPieceBytes = int64_t{1} << 20;
+constexpr size_t kSegmentsMax = 4096;
+constexpr int64_t kSegmentBytesMax = int64_t{16} << 20;
+
+// Places that ascend: packed into memory, or into a buffer from which they are scattered.
+Result<void> read_ascending(BlockReader& reader, const Allocation& allocation, const Move& move) {
+  const auto size = base::exact_cast<size_t>(move.size());
+  if (move.memory_is_run()) {
+    return reader.read_places(allocation, move.file, {move.base + move.memory.at()[0], size});
+  }
+  base::Bytes buffer(std::min(size, static_cast<size_t>(kPieceBytes)));
+  for (int64_t done = 0; done < move.size();) {
+    const Move piece = move.clip({done, done + kPieceBytes});
+    const std::span<std::byte> packed = std::span(buffer).first(static_cast<size_t>(piece.size()));
+    TESSERA_TRY_VOID(reader.read_places(allocation, piece.file, packed));
+    pattern::scatter(move.base, packed.data(), piece.memory);
+    done += piece.size();
+  }
+  return {};
+}
+
+// Places that jump: lists, each in the order of the places.
+Result<void> read_jumping(BlockReader& reader, const Allocation& allocation, const Move& move) {
+  move::SegmentWalk walk(move.file, move.memory);
+  std::vector<move::Segment> segments(kSegmentsMax);
+  std::vector<container::PlacedMemory> pieces;
+  while (const size_t count = walk.next(segments, kSegmentBytesMax)) {
+    pieces.clear();
+    for (const move::Segment& segment : std::span(segments).first(count)) {
+      const auto length = static_cast<size_t>(segment.length);
+      pieces.push_back({segment.file, {move.base + segment.memory, length}});
+    }
+    std::sort(pieces.begin(), pieces.end(),
+              [](const auto& a, const auto& b) { return a.place < b.place; });
+    TESSERA_TRY_VOID(reader.read_list(allocation, pieces));
+  }
+  return {};
+}
+
+Result<void> read_unchecked(port::File& file, const Allocation& allocation, const Move& move) {
+  Move there = move;
+  TESSERA_TRY(there.file, move.file.shifted({{allocation.place.begin}}));
+  const port::Transfer read = execute_on(file, there);
+  TESSERA_TRY_VOID(read.status);
+  if (read.bytes < move.size()) {
+    return base::fail(base::Code::kIntegrity,
+                      file.path() + " is shorter than its map says; it may have been truncated");
+  }
+  return {};
+}
+
+}  // namespace
+
+port::Transfer execute_on(port::File& file, const Move& move) {
+  lock::NoLocks none;
+  static const move::Hints hints = move::Hints().without_gaps();
+  const move::Costs costs;
+  move::Context context{file, none, hints, costs, {}, {}, {}, 1, 0, nullptr};
+  return move::execute_independent(move, context);
+}
+
+Result<void> read_places(port::File& file, const Allocation& allocation, const Move& move,
+                         PlaceSettings settings) {
+  const bool ascends = move.file.ascending();
+  if (!settings.verify && ascends) return read_unchecked(file, allocation, move);
+  container::BlockReaderOptions options;
+  options.block_bytes = settings.block_bytes;
+  options.verify = settings.verify;
+  BlockReader reader(file, options);
+  return ascends ? read_ascending(reader, allocation, move)
+                 : read_jumping(reader, allocation, move);
+}
+
+void fill_with_zeros(std::byte* base, const pattern::Pattern& memory) {
+  pattern::Cursor<1> cursor(memory);
+  std::array<pattern::Piece<1>, 128> pieces;
+  while (const size_t count = cursor.next_pieces(pieces)) {
+    for (const auto& piece : std::span(pieces).first(count)) {
+      std::memset(base + piece.at[0], 0, static_cast<size_t>(piece.length));
+    }
+  }
+}
+
+}  // namespace tessera::cache

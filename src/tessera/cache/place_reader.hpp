@@ -1,0 +1,33 @@
+// Reading and writing at places of a container, in any pattern of memory.
+//
+// Thread safety: pure functions; the file may be shared.
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/base/result.hpp"
+#include "tessera/container/contents.hpp"
+#include "tessera/move/move.hpp"
+#include "tessera/port/disk.hpp"
+
+namespace tessera::cache {
+
+struct PlaceSettings {
+  int64_t block_bytes = container::kBlockBytes;
+  bool verify = true;
+};
+
+// Reads the places of an allocation that stand in for the move's file positions; they may jump.
+// With verify, blocks are checked against the allocation's checksums, and a block that does not
+// match is an error (kIntegrity). Memory used: a few megabytes at most.
+[[nodiscard]] base::Result<void> read_places(port::File& file,
+                                             const container::Allocation& allocation,
+                                             const move::Move& move, PlaceSettings settings);
+
+// Executes a move on a file, by the engine that costs least; a write touches no other byte.
+[[nodiscard]] port::Transfer execute_on(port::File& file, const move::Move& move);
+
+// Sets the bytes of a pattern of memory to zero.
+void fill_with_zeros(std::byte* base, const pattern::Pattern& memory);
+
+}  // namespace tessera::cache

@@ -1,0 +1,136 @@
+#include "tessera/cache/regions.hpp"
+
+#include <algorithm>
+
+#include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
+#include "tessera/base/checksum.hpp"
+
+namespace tessera::cache {
+
+namespace {
+
+constexpr int64_t kReadBackBytes = int64_t{1} << 20;
+
+}  // namespace
+
+bool Regions::holds(map::AllocationId allocation) const {
+  return std::any_of(regions_.begin(), regions_.end(),
+                     [&](const Region& region) { return region.id == allocation; });
+}
+
+Regions::Region* Regions::find(map::AllocationId id) {
+  const auto found = std::find_if(regions_.begin(), regions_.end(),
+                                  [&](const Region& region) { return region.id == id; });
+  return found == regions_.end() ? nullptr : &*found;
+}
+
+int64_t Regions::room() const {
+  int64_t bytes = 0;
+  for (size_t i = current_; i < regions_.size(); ++i) {
+    bytes += regions_[i].space.length() - regions_[i].used;
+  }
+  return bytes;
+}
+
+void Regions::add_room(map::AllocationId id, Interval space) {
+  TESSERA_ASSERT(space.begin % block_bytes_ == 0 && space.end % block_bytes_ == 0);
+  Region region;
+  region.id = id;
+  region.space = space;
+  const auto blocks = base::exact_cast<size_t>(space.length() / block_bytes_);
+  region.sums.resize(blocks);
+  region.known.resize(blocks);
+  if (regions_.empty()) current_ = 0;
+  regions_.push_back(std::move(region));
+}
+
+std::vector<Extent> Regions::take(int64_t bytes) {
+  TESSERA_ASSERT(bytes <= room());
+  std::vector<Extent> extents;
+  while (bytes > 0) {
+    Region& region = regions_[current_];
+    const int64_t taken = std::min(bytes, region.space.length() - region.used);
+    if (taken > 0) extents.push_back({region.id, region.used, taken, region.space.begin});
+    region.used += taken;
+    bytes -= taken;
+    if (region.used == region.space.length()) ++current_;
+  }
+  return extents;
+}
+
+void Regions::note_written(const Extent& extent, const std::vector<BlockSum>& sums) {
+  note_rewritten(extent.allocation, {extent.place, extent.place + extent.bytes});
+  Region* region = find(extent.allocation);
+  TESSERA_ASSERT(region != nullptr);
+  for (const BlockSum& sum : sums) {
+    const auto block = static_cast<size_t>((sum.position - region->space.begin) / block_bytes_);
+    region->sums[block] = sum.sum;
+    region->known[block] = true;
+  }
+}
+
+void Regions::note_rewritten(map::AllocationId allocation, Interval places) {
+  Region* region = find(allocation);
+  if (region == nullptr) return;
+  const auto end = std::min<size_t>(
+      base::exact_cast<size_t>(base::ceil_div(places.end, block_bytes_)), region->known.size());
+  for (auto block = static_cast<size_t>(places.begin / block_bytes_); block < end; ++block) {
+    region->known[block] = false;
+  }
+}
+
+base::Result<void> Regions::fill_up(Region& region, port::File& file) const {
+  const int64_t end = base::ceil_div(region.used, block_bytes_) * block_bytes_;
+  const base::Bytes zeros(base::exact_cast<size_t>(end - region.used));
+  if (zeros.empty()) return {};
+  return file.write_at(region.space.begin + region.used, zeros).status;
+}
+
+base::Result<void> Regions::learn_sums(Region& region, port::File& file) const {
+  const int64_t blocks = base::ceil_div(region.used, block_bytes_);
+  base::Bytes buffer;
+  for (int64_t block = 0; block < blocks;) {
+    int64_t end = block;
+    while (end < blocks && !region.known[static_cast<size_t>(end)] &&
+           (end - block) * block_bytes_ < kReadBackBytes) {
+      ++end;
+    }
+    if (end == block) {
+      ++block;
+      continue;
+    }
+    buffer.resize(base::exact_cast<size_t>((end - block) * block_bytes_));
+    const port::Transfer read = file.read_at(region.space.begin + block * block_bytes_, buffer);
+    TESSERA_TRY_VOID(read.status);
+    if (read.bytes < std::ssize(buffer)) {
+      return base::fail(base::Code::kFailed, file.path() + " became shorter while it was written");
+    }
+    for (const auto one = static_cast<size_t>(block_bytes_); block < end; ++block) {
+      const size_t at = buffer.size() - static_cast<size_t>(end - block) * one;
+      region.sums[static_cast<size_t>(block)] =
+          base::checksum(base::ByteView(buffer).subspan(at, one));
+      region.known[static_cast<size_t>(block)] = true;
+    }
+  }
+  return {};
+}
+
+base::Result<std::vector<container::Allocation>> Regions::close(port::File& file, int32_t manager) {
+  std::vector<container::Allocation> allocations;
+  for (Region& region : regions_) {
+    if (region.used == 0) continue;
+    TESSERA_TRY_VOID(fill_up(region, file));
+    TESSERA_TRY_VOID(learn_sums(region, file));
+    const int64_t blocks = base::ceil_div(region.used, block_bytes_);
+    container::Allocation allocation;
+    allocation.id = region.id;
+    allocation.place = {region.space.begin, region.space.begin + blocks * block_bytes_};
+    allocation.manager = manager;
+    allocation.checksums.assign(region.sums.begin(), region.sums.begin() + blocks);
+    allocations.push_back(std::move(allocation));
+  }
+  return allocations;
+}
+
+}  // namespace tessera::cache

@@ -1,0 +1,84 @@
+// Regions: the space of a container that this rank has taken and fills.
+//
+// Between two commits a rank appends what it writes to space that nobody else has. Each piece of
+// space becomes an allocation of the next commit, as far as it was filled. Checksums of blocks that
+// one write covers are learnt while their bytes are in the cache; others are read back when the
+// commit comes.
+//   (R1) Places are given out once, in ascending order inside each region.
+//   (R2) A checksum that is known is that of the block's bytes after every write noted so far.
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/base/result.hpp"
+#include "tessera/container/contents.hpp"
+#include "tessera/pattern/point.hpp"
+#include "tessera/port/disk.hpp"
+
+namespace tessera::cache {
+
+using pattern::Interval;
+
+// Consecutive bytes of one allocation.
+struct Extent {
+  map::AllocationId allocation = 0;
+  int64_t place = 0;  // of the first byte in the allocation
+  int64_t bytes = 0;
+  int64_t begin = 0;  // of the allocation in the container
+
+  [[nodiscard]] int64_t position() const { return begin + place; }  // in the container
+};
+
+// The checksum of a block, by where it begins in the container.
+struct BlockSum {
+  int64_t position = 0;
+  uint64_t sum = 0;
+};
+
+class Regions {
+ public:
+  explicit Regions(int64_t block_bytes) : block_bytes_(block_bytes) {}
+
+  [[nodiscard]] bool empty() const { return regions_.empty(); }
+  [[nodiscard]] bool holds(map::AllocationId allocation) const;
+  // Bytes that take() can give.
+  [[nodiscard]] int64_t room() const;
+  // Whole blocks of the container that are free. Of adjacent pieces the second keeps its own id.
+  void add_room(map::AllocationId id, Interval space);
+  // Requires bytes <= room(). Several extents where the room is in pieces.
+  [[nodiscard]] std::vector<Extent> take(int64_t bytes);
+
+  // The bytes of an extent are in the file, and those of its blocks that it covers have these sums.
+  void note_written(const Extent& extent, const std::vector<BlockSum>& sums);
+  // Bytes at places of an allocation of this rank have changed; others are ignored.
+  void note_rewritten(map::AllocationId allocation, Interval places);
+
+  // What was filled, as allocations of this manager, with all checksums; those that are not known
+  // are read back. Fills the last blocks up with zeros. Requires that nobody writes meanwhile.
+  // Fails as the file does; it may be called again.
+  [[nodiscard]] base::Result<std::vector<container::Allocation>> close(port::File& file,
+                                                                       int32_t manager);
+  // After a commit: what was filled belongs to it, the rest is free again.
+  void clear() { regions_.clear(); }
+
+ private:
+  struct Region {
+    map::AllocationId id = 0;
+    Interval space;
+    int64_t used = 0;
+    std::vector<uint64_t> sums;
+    std::vector<bool> known;
+  };
+
+  [[nodiscard]] Region* find(map::AllocationId id);
+  [[nodiscard]] base::Result<void> fill_up(Region& region, port::File& file) const;
+  [[nodiscard]] base::Result<void> learn_sums(Region& region, port::File& file) const;
+
+  const int64_t block_bytes_;
+  std::vector<Region> regions_;
+  size_t current_ = 0;  // the first with room
+};
+
+}  // namespace tessera::cache

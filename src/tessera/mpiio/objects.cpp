@@ -1,0 +1,161 @@
+#include "tessera/mpiio/objects.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "tessera/cache/linear_file.hpp"
+#include "tessera/mpiio/fault.hpp"
+#include "tessera/mpiio/overlapping_view.hpp"
+#include "tessera/port/posix_disk.hpp"
+#include "tessera/port/system_random.hpp"
+
+namespace tessera::mpiio {
+
+namespace {
+
+using base::Result;
+
+constexpr std::string_view kPrefix = "obj:";
+
+// Behind all bytes that a file may have: whoever may write the file holds it.
+constexpr pattern::Interval kWriterByte = {pattern::kMaxPosition, pattern::kMaxPosition + 1};
+
+enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2 };
+
+// What the first rank makes of the file.
+Result<Kind> kind_of(const ObjectOpening& opening) {
+  if (!opening.named && !opening.hints.object_layout) return Kind::kPlain;
+  TESSERA_TRY(const int64_t size, opening.file.size());
+  if (opening.created || (size == 0 && opening.write)) return Kind::kNewObject;
+  if (opening.named) return Kind::kObject;
+  return container::Container::open(opening.file) ? Kind::kObject : Kind::kPlain;
+}
+
+// Fails if another job may write the file. Without locks in the file system nobody can tell.
+Result<void> claim_for_writing(port::PlainFile& file) {
+  const auto free =
+      file.try_lock_range(kWriterByte.begin, kWriterByte.end, port::RangeLock::kExclusive);
+  if (!free || *free) return {};
+  return fault(MPI_ERR_FILE_IN_USE,
+               file.path() +
+                   " is open for writing elsewhere; an object file has one group of "
+                   "writers at a time");
+}
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<void> prepare_first(const ObjectOpening& opening, Kind kind) {
+  if (kind == Kind::kPlain || !opening.write) return {};
+  TESSERA_TRY_VOID(claim_for_writing(opening.file));
+  if (kind != Kind::kNewObject) return {};
+  return port::PosixDisk().sync_directory(directory_of(opening.file.path()));
+}
+
+// The kind, which the first rank tells the others.
+Result<Kind> agree_on_kind(const ObjectOpening& opening) {
+  port::Exchange& exchange = opening.group.exchange();
+  Result<void> mine;
+  Kind kind = Kind::kPlain;
+  if (exchange.rank() == 0) {
+    const auto found = kind_of(opening);
+    if (found) kind = *found;
+    mine = found ? prepare_first(opening, kind) : Result<void>(base::failure_of(found));
+  }
+  TESSERA_TRY_VOID(exchange.agree(mine));
+  TESSERA_TRY(const uint64_t told, exchange.all_max(static_cast<uint64_t>(kind)));
+  return static_cast<Kind>(told);
+}
+
+cache::Ranks ranks_of(Group& group) {
+  return {group.exchange(), group.team(), group.space_taken(), group.leads_node()};
+}
+
+// A name for the store of a cache: where all ranks reach it.
+std::string store_name(const ObjectOpening& opening) {
+  port::SystemRandom random;
+  const std::string folder = opening.group.team() != nullptr
+                                 ? std::filesystem::temp_directory_path().string()
+                                 : directory_of(opening.file.path());
+  return folder + "/.tessera-cache-" + std::to_string(random.next());
+}
+
+Result<std::unique_ptr<port::PlainFile>> open_store(const std::string& name, bool create) {
+  port::OpenMode mode;
+  mode.write = true;
+  mode.create = mode.exclusive = create;
+  mode.permissions = 0600;
+  return port::PlainFile::open(name, mode);
+}
+
+// A file that all ranks have open and that has no name any more.
+Result<std::unique_ptr<port::PlainFile>> make_store(const ObjectOpening& opening) {
+  port::Exchange& exchange = opening.group.exchange();
+  const bool first = exchange.rank() == 0;
+  std::string name = first ? store_name(opening) : std::string();
+  Result<std::unique_ptr<port::PlainFile>> store = std::unique_ptr<port::PlainFile>();
+  if (first) store = open_store(name, true);
+  TESSERA_TRY(const base::Bytes told, exchange.broadcast(0, base::copy_of(base::bytes_of(name))));
+  name = base::text_of(told);
+  TESSERA_TRY_VOID(exchange.agree(store ? Result<void>() : Result<void>(base::failure_of(store))));
+  if (!first) store = open_store(name, false);
+  const Result<void> reached =
+      exchange.agree(store ? Result<void>() : Result<void>(base::failure_of(store)));
+  if (first) ::unlink(name.c_str());
+  if (!reached) return base::failure_of(reached);
+  return store;
+}
+
+}  // namespace
+
+FileName parse_file_name(const std::string& given) {
+  if (given.starts_with(kPrefix)) return {given.substr(kPrefix.size()), true};
+  return {given, false};
+}
+
+Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {
+  if (!opening.named && !opening.hints.object_layout) return std::unique_ptr<cache::ObjectFile>();
+  TESSERA_TRY(const Kind kind, agree_on_kind(opening));
+  if (kind == Kind::kPlain) return std::unique_ptr<cache::ObjectFile>();
+  cache::ObjectFileOptions options;
+  options.write = opening.write;
+  options.create = kind == Kind::kNewObject;
+  options.verify = opening.hints.verify;
+  options.migrate = opening.hints.migrate;
+  port::SystemRandom random;
+  return cache::ObjectFile::open(opening.file, ranks_of(opening.group), random, options);
+}
+
+Result<CachedFile> open_cache(const ObjectOpening& opening) {
+  CachedFile cached;
+  TESSERA_TRY(cached.store, make_store(opening));
+  cache::ObjectFileOptions options;
+  options.write = true;
+  options.create = true;
+  options.below = &opening.file;
+  port::SystemRandom random;
+  TESSERA_TRY(cached.objects,
+              cache::ObjectFile::open(*cached.store, ranks_of(opening.group), random, options));
+  return cached;
+}
+
+container::WriterView writer_view(const pattern::View& view, int rank) {
+  return {rank, view.displacement(), view.etype_size(), view.extent(), view.tile()};
+}
+
+port::Transfer execute_on_objects(cache::ObjectFile& objects, const move::Move& moved,
+                                  const cache::ObjectFile::Placed* placed) {
+  if (moved.direction == move::Direction::kWrite) {
+    return placed != nullptr ? objects.write(moved, *placed) : objects.write(moved);
+  }
+  if (moved.file.ascending()) return objects.read(moved);
+  cache::LinearFile linear(objects);
+  return read_overlapping(moved, linear);
+}
+
+}  // namespace tessera::mpiio
