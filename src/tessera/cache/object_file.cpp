@@ -132,20 +132,41 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
   return found;
 }
 
+// Answers 0 if nobody reads.
+Result<int64_t> ObjectFile::spare_readers(const Ranks& ranks, container::Container& container) {
+  if (!ranks.has_readers || !ranks.has_readers()) return 0;
+  return container.spare_all();
+}
+
+Bytes ObjectFile::encode_found(const Found& found) {
+  Bytes told = container::encode_superblock(found.superblock);
+  base::ByteWriter writer(told);
+  writer.u64(static_cast<uint64_t>(found.spared_end));
+  told.insert(told.end(), found.blob.begin(), found.blob.end());
+  return told;
+}
+
+Result<ObjectFile::Found> ObjectFile::decode_found(ByteView heard) {
+  const auto header = static_cast<size_t>(container::kSuperblockBytes);
+  TESSERA_ASSERT(heard.size() >= header);
+  const container::SuperblockCopy copy = container::decode_superblock(heard.first(header));
+  TESSERA_ASSERT(copy.state == container::CopyState::kGood);
+  base::ByteReader reader(heard.subspan(header));
+  Found found;
+  found.superblock = copy.superblock;
+  TESSERA_TRY(const uint64_t spared_end, reader.u64());
+  found.spared_end = static_cast<int64_t>(spared_end);
+  found.blob = base::copy_of(heard.subspan(header + sizeof spared_end));
+  return found;
+}
+
 Result<ObjectFile::Found> ObjectFile::share(const Ranks& ranks, Result<Found> mine) {
   TESSERA_TRY_VOID(
       ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine))));
   Bytes told;
-  if (ranks.exchange.rank() == 0) {
-    told = container::encode_superblock(mine->superblock);
-    told.insert(told.end(), mine->blob.begin(), mine->blob.end());
-  }
+  if (ranks.exchange.rank() == 0) told = encode_found(*mine);
   TESSERA_TRY(const Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
-  const auto header = static_cast<size_t>(container::kSuperblockBytes);
-  Found found;
-  found.superblock = container::decode_superblock(ByteView(heard).first(header)).superblock;
-  found.blob = base::copy_of(ByteView(heard).subspan(header));
-  return found;
+  return decode_found(heard);
 }
 
 Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ranks& ranks,
@@ -154,7 +175,14 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
   if (options.below != nullptr) return open_cache(file, ranks, options);
   std::optional<container::Container> container;
   Result<Found> mine = Found();
-  if (ranks.exchange.rank() == 0) mine = open_container(file, random, options, container);
+  if (ranks.exchange.rank() == 0) {
+    mine = open_container(file, random, options, container);
+    if (mine && options.write) {
+      const Result<int64_t> spared = spare_readers(ranks, *container);
+      if (spared) mine->spared_end = *spared;
+      if (!spared) mine = base::failure_of(spared);
+    }
+  }
   TESSERA_TRY(const Found found, share(ranks, std::move(mine)));
   std::unique_ptr<ObjectFile> opened(
       new ObjectFile(file, ranks, options, found.superblock.block_bytes));
@@ -167,10 +195,8 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
 Result<void> ObjectFile::start(const Found& found) {
   TESSERA_TRY(auto contents, container::decode_contents(found.blob));
   if (ranks_.exchange.rank() == 0) TESSERA_TRY_VOID(ranks_.space.store(0));
-  TESSERA_TRY(const auto used, container::used_space(found.superblock, contents.allocations));
   state_.with([&](State& state) { state.contents = std::move(contents); });
-  begin_epoch(used);
-  return {};
+  return begin_epoch(found);
 }
 
 // All empty their logs before anybody tells anything: the memory may have been another file's.
@@ -220,6 +246,16 @@ Result<void> ObjectFile::set_coherent(bool coherent) {
 }
 
 // What holds from one commit to the next.
+Result<void> ObjectFile::begin_epoch(const Found& found) {
+  auto used = state_.with([&](const State& state) {
+    return container::used_space(found.superblock, state.contents.allocations);
+  });
+  TESSERA_TRY_VOID(used);
+  if (found.spared_end > 0) *used = {{0, found.spared_end}};
+  begin_epoch(*used);
+  return {};
+}
+
 void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
   state_.with([&](State& state) {
     state.committed = std::make_shared<const Allocations>(state.contents.allocations);
@@ -383,16 +419,14 @@ Result<void> ObjectFile::gather_allocations() {
 
 // All ranks begin anew from what was committed.
 Result<void> ObjectFile::settle() {
-  Bytes told;
-  if (container_) told = container::encode_superblock(container_->superblock());
-  TESSERA_TRY(const Bytes heard, ranks_.exchange.broadcast(0, std::move(told)));
-  const container::SuperblockCopy copy = container::decode_superblock(heard);
-  TESSERA_ASSERT(copy.state == container::CopyState::kGood);
-  const auto used = state_.with([&](const State& state) {
-    return container::used_space(copy.superblock, state.contents.allocations);
-  });
-  if (used) begin_epoch(*used);
-  Result<void> begun = used ? Result<void>() : Result<void>(base::failure_of(used));
+  Result<Found> mine = Found();
+  if (container_) {
+    const Result<int64_t> spared = spare_readers(ranks_, *container_);
+    if (spared) mine = Found{container_->superblock(), *spared, {}};
+    if (!spared) mine = base::failure_of(spared);
+  }
+  TESSERA_TRY(const Found found, share(ranks_, std::move(mine)));
+  Result<void> begun = begin_epoch(found);
   if (begun && container_) begun = ranks_.space.store(0);
   TESSERA_TRY_VOID(ranks_.exchange.agree(begun));
   return clear_news();
@@ -410,8 +444,8 @@ Result<void> ObjectFile::close() {
   // A container must not reach the disk before its bytes do; a plain file may.
   TESSERA_TRY_VOID(commit(options_.below == nullptr));
   Result<void> trimmed;
-  if (container_) {
-    // What was taken and not filled, and news.
+  if (container_ && !(ranks_.has_readers && ranks_.has_readers())) {
+    // What was taken and not filled, and news; readers may still need an older end.
     const auto size = file_.size();
     const int64_t end = container_->superblock().end;
     if (size && *size > end) trimmed = file_.truncate(end);

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -45,6 +46,8 @@ struct Ranks {
   port::Team* team = nullptr;  // the same ranks, if all are on one node
   port::SharedNumber& space;   // blocks that all ranks have taken
   bool leads_node = true;      // makes what its node wrote durable
+  // Whether others read the file, perhaps as of an older commit; the first rank asks.
+  std::function<bool()> has_readers = {};
 };
 
 struct ObjectFileOptions {
@@ -159,6 +162,7 @@ class ObjectFile {
   // What the first rank found, for all of them.
   struct Found {
     container::Superblock superblock;
+    int64_t spared_end = 0;  // nothing is written before it, since others still read there
     base::Bytes blob;
   };
 
@@ -172,7 +176,11 @@ class ObjectFile {
   [[nodiscard]] static base::Result<Found> open_container(
       port::File& file, port::Random& random, ObjectFileOptions options,
       std::optional<container::Container>& container);
+  [[nodiscard]] static base::Result<int64_t> spare_readers(const Ranks& ranks,
+                                                           container::Container& container);
   [[nodiscard]] static base::Result<Found> share(const Ranks& ranks, base::Result<Found> mine);
+  [[nodiscard]] static base::Bytes encode_found(const Found& found);
+  [[nodiscard]] static base::Result<Found> decode_found(base::ByteView heard);
   [[nodiscard]] base::Result<void> start(const Found& found);
   [[nodiscard]] static base::Result<std::unique_ptr<ObjectFile>> open_cache(
       port::File& file, const Ranks& ranks, ObjectFileOptions options);
@@ -180,6 +188,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> begin_file_news();
   [[nodiscard]] base::Result<int64_t> take_news_space();
   [[nodiscard]] base::Result<void> replace_news(std::unique_ptr<News> news);
+  [[nodiscard]] base::Result<void> begin_epoch(const Found& found);
   void begin_epoch(const std::vector<Interval>& used);
 
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);

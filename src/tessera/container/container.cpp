@@ -186,6 +186,13 @@ Space Container::space(int64_t gap_bytes_min) const {
   return Space(taken({}), gap_bytes_min);
 }
 
+Result<int64_t> Container::spare_all() {
+  TESSERA_ASSERT(writing_);
+  TESSERA_TRY(const int64_t size, file_->size());
+  used_ = {whole_blocks({0, size}, current_.block_bytes)};
+  return used_.front().end;
+}
+
 // Where nothing new may be written while the allocations become the current state.
 std::vector<Interval> Container::taken(const std::vector<Allocation>& allocations) const {
   std::vector<Interval> all = used_;

@@ -81,6 +81,10 @@ class Container {
   // Requires begin_writing() or create(). Until the next commit.
   [[nodiscard]] Space space(int64_t gap_bytes_min = kGapBytesMin) const;
 
+  // Others may still read older states: until the next commit nothing is written below the end of
+  // the file, which it answers. Requires begin_writing() or create().
+  [[nodiscard]] base::Result<int64_t> spare_all();
+
   // Makes the contents the current state. Requires begin_writing() or create(), contents.check(),
   // the block size of the container, and what the head of this file says of the caller. Fails as
   // the file does, with kInvalid if allocations lie behind the end of the file or on the blob of

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tessera/cache/linear_file.hpp"
+#include "tessera/container/reader_lock.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/port/posix_disk.hpp"
@@ -120,6 +121,7 @@ FileName parse_file_name(const std::string& given) {
 
 Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {
   if (!opening.named && !opening.hints.object_layout) return std::unique_ptr<cache::ObjectFile>();
+  if (!opening.write) container::hold_for_reading(opening.file);
   TESSERA_TRY(const Kind kind, agree_on_kind(opening));
   if (kind == Kind::kPlain) return std::unique_ptr<cache::ObjectFile>();
   cache::ObjectFileOptions options;
@@ -128,7 +130,9 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
   options.verify = opening.hints.verify;
   options.migrate = opening.hints.migrate;
   port::SystemRandom random;
-  return cache::ObjectFile::open(opening.file, ranks_of(opening.group), random, options);
+  cache::Ranks ranks = ranks_of(opening.group);
+  ranks.has_readers = [&file = opening.file] { return container::has_readers(file); };
+  return cache::ObjectFile::open(opening.file, ranks, random, options);
 }
 
 Result<CachedFile> open_cache(const ObjectOpening& opening) {
