@@ -131,6 +131,18 @@ void check_bytes(const char* file, int line, const void* found, const void* expe
   }
 }
 
+/* The scratch directory may have this prefix: then all files are object files. They are made and
+ * read by rank 0 alone, by MPI-IO, since nothing else knows their bytes. */
+static const char kObjectPrefix[] = "obj:";
+
+static bool is_object(const char* path) {
+  return strncmp(path, kObjectPrefix, strlen(kObjectPrefix)) == 0;
+}
+
+static const char* name_on_disk(const char* path) {
+  return is_object(path) ? path + strlen(kObjectPrefix) : path;
+}
+
 static char* next_path(void) {
   static char paths[kPaths][kPathBytes];
   static int next;
@@ -148,9 +160,53 @@ const char* check_special_path(const char* purpose, const char* suffix) {
   char* path = next_path();
   snprintf(path, kPathBytes, "%s/%s", scratch_, purpose);
   struct stat found;
-  if (stat(path, &found) != 0) check_failed(__FILE__, __LINE__, "the runner made no %s", path);
+  if (stat(name_on_disk(path), &found) != 0)
+    check_failed(__FILE__, __LINE__, "the runner made no %s", path);
   snprintf(path, kPathBytes, "%s/%s/%s.%s", scratch_, purpose, subtest_, suffix);
   return path;
+}
+
+static void make_object(const char* path, const void* data, size_t bytes) {
+  unlink(name_on_disk(path));
+  MPI_File file = check_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+  CHECK_OK(MPI_File_write_at(file, 0, data, (int)bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+  CHECK_OK(MPI_File_close(&file));
+}
+
+static long long object_size(const char* path) {
+  MPI_File file;
+  MPI_Offset size = -1;
+  if (MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+    return -1;
+  }
+  CHECK_OK(MPI_File_get_size(file, &size));
+  CHECK_OK(MPI_File_close(&file));
+  return size;
+}
+
+static bool read_object(const char* path, void* data, size_t bytes) {
+  MPI_File file = check_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY);
+  MPI_Status status;
+  int count = -1;
+  CHECK_OK(MPI_File_read_at(file, 0, data, (int)bytes, MPI_BYTE, &status));
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  CHECK_OK(MPI_File_close(&file));
+  return count == (int)bytes;
+}
+
+static bool read_plain(const char* path, void* data, size_t bytes) {
+  FILE* stream = fopen(path, "rb");
+  const bool read = stream != NULL && fread(data, 1, bytes, stream) == bytes;
+  if (stream) fclose(stream);
+  return read;
+}
+
+static void make_plain(const char* path, const void* data, size_t bytes) {
+  FILE* file = fopen(path, "wb");
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  CHECK(fwrite(data, 1, bytes, file) == bytes);
+  fclose(file);
 }
 
 bool check_preloaded(void) { return getenv("TESSERA_TEST_PRELOADED") != NULL; }
@@ -163,24 +219,18 @@ bool check_library_is_right(void) {
 }
 
 void check_make_file(const char* path, const void* data, size_t bytes) {
-  if (check_rank == 0) {
-    FILE* file = fopen(path, "wb");
-    CHECK(file != NULL);
-    if (file) {
-      CHECK(fwrite(data, 1, bytes, file) == bytes);
-      fclose(file);
-    }
-  }
+  if (check_rank == 0) (is_object(path) ? make_object : make_plain)(path, data, bytes);
   check_barrier();
 }
 
 void check_remove(const char* path) {
-  if (check_rank == 0) unlink(path);
+  if (check_rank == 0) unlink(name_on_disk(path));
   check_barrier();
 }
 
 long long check_file_size(const char* path) {
   struct stat found;
+  if (is_object(path)) return object_size(path);
   return stat(path, &found) == 0 ? (long long)found.st_size : -1;
 }
 
@@ -192,9 +242,7 @@ void check_file_is(const char* file, int line, const char* path, const void* dat
                    bytes);
     } else {
       unsigned char* found = calloc(bytes + 1, 1);
-      FILE* stream = fopen(path, "rb");
-      CHECK(stream != NULL && fread(found, 1, bytes, stream) == bytes);
-      if (stream) fclose(stream);
+      CHECK((is_object(path) ? read_object : read_plain)(path, found, bytes));
       check_bytes(file, line, found, data, bytes);
       free(found);
     }

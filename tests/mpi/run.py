@@ -3,6 +3,7 @@
 
   run.py --program PROGRAM --mpi openmpi|mpich --library LIBRARY [--ranks 1,2,4] [--only NAME,...]
          [--seed N]
+  run.py --program PROGRAM --mpi openmpi|mpich --library LIBRARY --objects [--ranks 1,4]
   run.py --program PROGRAM --mpi openmpi|mpich --survey ompio|romio321|mpich [--ranks 1,2,4]
 
 The first form runs every subtest at each number of ranks with the MPI's own MPI-IO, with Tessera
@@ -10,8 +11,8 @@ preloaded, and preloaded with its ranks spread over pretended nodes; the files t
 must be equal byte for byte. What the MPI's own library fails is listed in stock_defects.txt; what
 it fails besides, now and then, is told and not compared, and too little to compare is a failure.
 Whatever a job leaves behind (files, shared memory, processes) is a failure, and so is an MPI-IO
-procedure that the program does not call. The second form shows which subtests a stock library
-fails.
+procedure that the program does not call. The second form runs them preloaded on object files, but
+for those in object_limits.txt. The third form shows which subtests a stock library fails.
 
 Prints a line for each failure and a summary; the exit code is 0 if nothing failed."""
 import argparse
@@ -27,9 +28,11 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEFECTS = HERE / "stock_defects.txt"
+LIMITS = HERE / "object_limits.txt"
 JOB_LIMIT_S = 120
 RESTARTS_MAX = 40
 RANKS = {"openmpi": [1, 2, 4, 7], "mpich": [1, 2, 4]}
+OBJECT_RANKS = {"openmpi": [1, 4], "mpich": [2]}
 # MPICH's waits poll: with more ranks than cores its own MPI-IO takes minutes, so there is nothing
 # to compare with.
 STOCK_RANKS_MAX = {"openmpi": 7, "mpich": 2}
@@ -63,6 +66,7 @@ class Runner:
         self.library = arguments.library
         self.seed = arguments.seed
         self.limit_s = arguments.limit
+        self.prefix = "obj:" if arguments.objects else ""
         self.work = pathlib.Path(work)
         self.count = 0
         self.failures = []
@@ -79,7 +83,7 @@ class Runner:
             head = ["mpiexec.mpich"]
             for name, value in variables.items():
                 head += ["-genv", name, value]
-        return head + extra + ["-n", str(ranks), self.program, str(scratch), "--seed",
+        return head + extra + ["-n", str(ranks), self.program, self.prefix + str(scratch), "--seed",
                                str(self.seed), "--limit", str(self.limit_s)] + names
 
     def launch(self, command, scratch, out, user=None):
@@ -256,6 +260,17 @@ def read_defects(flavour, subtests):
     return defects
 
 
+def read_limits(subtests, nodes):
+    """The subtests that ask for what object files are not."""
+    limits = set()
+    for line in LIMITS.read_text().split("\n"):
+        if line and not line.startswith("#"):
+            where, subtest, _ = line.split(None, 2)
+            if where == "all" or nodes > 1:
+                limits.update(fnmatch.filter(subtests, subtest))
+    return limits
+
+
 def uncovered(program, mpi):
     """MPI-IO procedures of the MPI library that the program does not call."""
     def symbols(path, flag):
@@ -307,6 +322,17 @@ def run_main(runner, subtests, ranks):
         shutil.rmtree(stock.scratch)
 
 
+def run_objects(runner, subtests, ranks):
+    """On object files: one node, and two where there are ranks for them."""
+    for nodes in (1, 2)[:ranks]:
+        limits = read_limits(subtests, nodes)
+        wanted = [name for name in subtests if name not in limits]
+        label = f"objects on {nodes} nodes"
+        ours = runner.run(label, ranks, wanted, preload(runner, nodes))
+        runner.report(ours)
+        shutil.rmtree(ours.scratch)
+
+
 def run_special(runner):
     """What needs a place, a user or an end of its own, preloaded only."""
     for ranks, nodes in ((1, 1), (2, 1), (4, 2)):
@@ -339,6 +365,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--mpi", required=True, choices=sorted(RANKS))
     parser.add_argument("--library")
+    parser.add_argument("--objects", action="store_true")
     parser.add_argument("--survey", choices=["ompio", "romio321", "mpich"])
     parser.add_argument("--ranks", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--only", type=lambda text: text.split(","))
@@ -356,12 +383,15 @@ def main():
         for name in missing:
             print(f"FAIL no subtest calls {name}")
         subtests = arguments.only or list_subtests(runner)
-        for ranks in arguments.ranks or RANKS[arguments.mpi]:
+        usual = OBJECT_RANKS if arguments.objects else RANKS
+        for ranks in arguments.ranks or usual[arguments.mpi]:
             if arguments.survey:
                 survey(runner, arguments.survey, subtests, ranks)
+            elif arguments.objects:
+                run_objects(runner, subtests, ranks)
             else:
                 run_main(runner, subtests, ranks)
-        if not arguments.survey and not arguments.only:
+        if not arguments.survey and not arguments.only and not arguments.objects:
             run_special(runner)
     print(f"{arguments.mpi}: {len(subtests)} subtests, {runner.launches} jobs, "
           f"{runner.compared} files compared, {len(runner.failures)} failures, "

@@ -18,7 +18,7 @@
 
 #include "content.h"
 
-enum { kRows = 1250, kBytes = kRows * kColumns, kLongest = 4000, kFillBytes = 4096 };
+enum { kRows = 1250, kBytes = kRows * kColumns, kLongest = 4000, kFillBytes = 4096, kMore = 8 };
 
 static int rank_, ranks_;
 
@@ -157,6 +157,7 @@ static void be_writer(const char* path) {
 /* Takes all space that there is; removed again by its name. */
 static void fill_up(const char* filler) {
   static char block[kFillBytes];
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank_ == 0) {
     const int fd = open(filler, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     while (write(fd, block, sizeof block) > 0) continue;
@@ -180,8 +181,8 @@ static void print_seen(const char* when, const char* path) {
   if (rank_ == 0) printf("%s: round %d\n", when, round);
 }
 
-/* Round 2 is written, and there is no space for what its sync has to write; round 3 does not find
- * space for its bytes. */
+/* Round 2 is written, and there is no space for what its sync has to write. Behind round 3, which
+ * takes the place of round 1, come more bytes than there is room for. */
 static void run_full(const char* path, const char* filler) {
   MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
   struct View view = set_view(file, kIrregular);
@@ -195,14 +196,21 @@ static void run_full(const char* path, const char* filler) {
   empty(filler);
   NEED(MPI_File_sync(file));
   print_seen("after the next sync", path);
+  write_round(file, &view, 3);
   fill_up(filler);
   unsigned char* data = make_data(&view, 3);
-  code = MPI_File_write_at_all(file, 0, data, view.count, MPI_BYTE, MPI_STATUS_IGNORE);
+  NEED(MPI_File_set_view(file, kBytes, MPI_BYTE, view.type, "native", MPI_INFO_NULL));
+  for (int i = 0; i < kMore; ++i) {
+    code = MPI_File_write_at_all(file, (MPI_Offset)i * view.count, data, view.count, MPI_BYTE,
+                                 MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) break;
+  }
   if (code != MPI_SUCCESS) print_error("write", code);
   free(data);
   empty(filler);
   NEED(MPI_File_close(&file));
   view_free(&view);
+  print_seen("after the close", path);
 }
 
 int main(int argc, char** argv) {
