@@ -196,7 +196,7 @@ Result<void> ObjectFile::start(const Found& found) {
   TESSERA_TRY(auto contents, container::decode_contents(found.blob));
   if (ranks_.exchange.rank() == 0) TESSERA_TRY_VOID(ranks_.space.store(0));
   state_.with([&](State& state) { state.contents = std::move(contents); });
-  return begin_epoch(found);
+  return adopt(found);
 }
 
 // All empty their logs before anybody tells anything: the memory may have been another file's.
@@ -246,7 +246,7 @@ Result<void> ObjectFile::set_coherent(bool coherent) {
 }
 
 // What holds from one commit to the next.
-Result<void> ObjectFile::begin_epoch(const Found& found) {
+Result<void> ObjectFile::adopt(const Found& found) {
   auto used = state_.with([&](const State& state) {
     return container::used_space(found.superblock, state.contents.allocations);
   });
@@ -426,7 +426,7 @@ Result<void> ObjectFile::settle() {
     if (!spared) mine = base::failure_of(spared);
   }
   TESSERA_TRY(const Found found, share(ranks_, std::move(mine)));
-  Result<void> begun = begin_epoch(found);
+  Result<void> begun = adopt(found);
   if (begun && container_) begun = ranks_.space.store(0);
   TESSERA_TRY_VOID(ranks_.exchange.agree(begun));
   return clear_news();

@@ -188,7 +188,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> begin_file_news();
   [[nodiscard]] base::Result<int64_t> take_news_space();
   [[nodiscard]] base::Result<void> replace_news(std::unique_ptr<News> news);
-  [[nodiscard]] base::Result<void> begin_epoch(const Found& found);
+  [[nodiscard]] base::Result<void> adopt(const Found& found);
   void begin_epoch(const std::vector<Interval>& used);
 
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);
