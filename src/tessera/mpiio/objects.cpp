@@ -7,6 +7,7 @@
 
 #include "tessera/cache/linear_file.hpp"
 #include "tessera/container/reader_lock.hpp"
+#include "tessera/container/writer_claim.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/port/posix_disk.hpp"
@@ -20,9 +21,6 @@ using base::Result;
 
 constexpr std::string_view kPrefix = "obj:";
 
-// Behind all bytes that a file may have: whoever may write the file holds it.
-constexpr pattern::Interval kWriterByte = {pattern::kMaxPosition, pattern::kMaxPosition + 1};
-
 enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2 };
 
 // What the first rank makes of the file.
@@ -34,15 +32,10 @@ Result<Kind> kind_of(const ObjectOpening& opening) {
   return container::Container::open(opening.file) ? Kind::kObject : Kind::kPlain;
 }
 
-// Fails if another job may write the file. Without locks in the file system nobody can tell.
 Result<void> claim_for_writing(port::PlainFile& file) {
-  const auto free =
-      file.try_lock_range(kWriterByte.begin, kWriterByte.end, port::RangeLock::kExclusive);
-  if (!free || *free) return {};
-  return fault(MPI_ERR_FILE_IN_USE,
-               file.path() +
-                   " is open for writing elsewhere; an object file has one group of "
-                   "writers at a time");
+  const auto claimed = container::claim_for_writing(file);
+  if (claimed || claimed.error().code != base::Code::kRetry) return claimed;
+  return fault(MPI_ERR_FILE_IN_USE, claimed.error().message());
 }
 
 std::string directory_of(const std::string& path) {
