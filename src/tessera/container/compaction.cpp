@@ -126,7 +126,8 @@ Result<CompactionReport> copy_to(port::File& from, port::File& to) {
 
 }  // namespace
 
-Result<CompactionReport> compact(port::Disk& disk, const std::string& path) {
+Result<CompactionReport> compact(port::Disk& disk, const std::string& path,
+                                 const PrepareFile& prepare) {
   const std::string beside = path + ".compact";
   TESSERA_TRY(const std::unique_ptr<port::File> from, disk.open(path, port::Access::kRead));
   if (const auto removed = disk.remove(beside);
@@ -136,7 +137,9 @@ Result<CompactionReport> compact(port::Disk& disk, const std::string& path) {
   TESSERA_TRY(std::unique_ptr<port::File> to, disk.create(beside));
   const Result<CompactionReport> report = copy_to(*from, *to);
   to.reset();
-  const Result<void> renamed = report ? disk.rename(beside, path) : base::failure_of(report);
+  Result<void> renamed = report ? Result<void>() : base::failure_of(report);
+  if (renamed && prepare) renamed = prepare(beside);
+  if (renamed) renamed = disk.rename(beside, path);
   if (!renamed) {
     static_cast<void>(disk.remove(beside));
     return base::failure_of(renamed);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "tessera/base/result.hpp"
@@ -22,7 +23,10 @@ struct CompactionReport {
 };
 
 // Memory: a few megabytes and the contents. Fails as check() and the disk do; then the file is as
-// before. A file path + ".compact" that an earlier attempt left is replaced.
-[[nodiscard]] base::Result<CompactionReport> compact(port::Disk& disk, const std::string& path);
+// before. A file path + ".compact" that an earlier attempt left is replaced. The new file is
+// readable by its owner only, unless `prepare`, called before it takes the name, changes that.
+using PrepareFile = std::function<base::Result<void>(const std::string& fresh_path)>;
+[[nodiscard]] base::Result<CompactionReport> compact(port::Disk& disk, const std::string& path,
+                                                     const PrepareFile& prepare = {});
 
 }  // namespace tessera::container
