@@ -5,6 +5,7 @@
 #include "tessera/cli/numbers.hpp"
 #include "tessera/cli/page.hpp"
 #include "tessera/cli/pictures.hpp"
+#include "tessera/cli/ruler.hpp"
 #include "tessera/cli/svg.hpp"
 #include "tessera/cli/table.hpp"
 
@@ -15,41 +16,9 @@ using pattern::Interval;
 
 namespace {
 
-constexpr double kWidth = 1000;
 constexpr double kRow = 24;
 constexpr double kObjects = 36;
 constexpr size_t kRowsMax = 32;
-
-// Where bytes lie in a picture.
-struct Ruler {
-  Interval range;
-  double left = 0;
-
-  [[nodiscard]] double x(int64_t byte) const {
-    const double part =
-        static_cast<double>(byte - range.begin) / static_cast<double>(range.length());
-    return left + part * (kWidth - left - 12);
-  }
-  [[nodiscard]] Box box(Interval bytes, double y, double height) const {
-    return {x(bytes.begin), y, x(bytes.end) - x(bytes.begin), height};
-  }
-};
-
-// Numbers below a line, left out where they would run into each other.
-void draw_ticks(Svg& svg, const Ruler& ruler, std::vector<int64_t> bytes, double y) {
-  double free_from = 0;
-  const double last = ruler.x(bytes.back());
-  for (const int64_t byte : bytes) {
-    const std::string label = with_commas(byte);
-    const double half = 3.4 * static_cast<double>(label.size()) + 3;
-    const double x = ruler.x(byte);
-    const bool is_last = byte == bytes.back();
-    if (x - half < free_from || (!is_last && x + half > last - half)) continue;
-    svg.line({x, y - 14}, {x, y - 10}, "frame");
-    svg.text({std::min(x, kWidth - half), y}, label, "soft mid");
-    free_from = x + half;
-  }
-}
 
 std::vector<Interval> view_of(const Shown& shown, const std::vector<Object>& objects,
                               object::Process process) {
@@ -69,7 +38,7 @@ std::vector<Interval> view_of(const Shown& shown, const std::vector<Object>& obj
 void draw_view(Svg& svg, const Ruler& ruler, const std::string& name,
                const std::vector<Interval>& runs, double y, const std::string& colour) {
   svg.text({ruler.left - 10, y + 15}, name, "end");
-  svg.line({ruler.left, y + kRow / 2}, {kWidth - 12, y + kRow / 2}, "rule");
+  svg.line({ruler.left, y + kRow / 2}, {kLineWidth - 12, y + kRow / 2}, "rule");
   for (const Interval run : runs) {
     svg.begin_hot(fmt::format("{}: bytes {}", name, interval_text(run)));
     svg.rect(ruler.box(run, y + 4, kRow - 8), "", fmt::format("fill:{};opacity:.85", colour), 3);
@@ -126,7 +95,7 @@ std::string line_picture(const Shown& shown) {
   const Ruler ruler{shown.objects.range(), label_width(shown)};
   const double objects_y = 8 + kRow * static_cast<double>(processes.size()) + 6;
   const double bottom = objects_y + kObjects;
-  Svg svg(kWidth, bottom + 28, "The views and the objects they cut the file into");
+  Svg svg(kLineWidth, bottom + 28, "The views and the objects they cut the file into");
   const std::vector<int64_t> cuts = cuts_of(shown, objects);
   for (const int64_t cut : cuts) {
     svg.line({ruler.x(cut), 6}, {ruler.x(cut), bottom + 6}, "cut");
@@ -148,14 +117,10 @@ std::string strip_picture(const Shown& shown) {
   constexpr int64_t kBins = 600;
   const Interval range = shown.objects.range();
   const Ruler ruler{range, 12};
-  Svg svg(kWidth, 90, "How many views share each part of the file");
+  Svg svg(kLineWidth, 90, "How many views share each part of the file");
   const int64_t bins = std::min(kBins, range.length());
   for (int64_t i = 0; i < bins; ++i) {
-    // Exact for every range: bins are cut by parts of the length, not by products with it.
-    const auto cut = [&](int64_t bin) {
-      return range.begin + range.length() / bins * bin + range.length() % bins * bin / bins;
-    };
-    const Interval bytes{cut(i), cut(i + 1)};
+    const Interval bytes = part_of(range, i, bins);
     int64_t most = 0;
     int64_t looked_at = 0;
     shown.objects.for_each_meeting(bytes, [&](const Object& object) {
@@ -167,11 +132,8 @@ std::string strip_picture(const Shown& shown) {
     svg.rect(ruler.box(bytes, 8, 48), sharing_class(most));
     svg.end_hot();
   }
-  svg.rect({12, 8, kWidth - 24, 48}, "frame");
-  std::vector<int64_t> ticks;
-  for (int64_t i = 0; i <= 4; ++i) ticks.push_back(range.begin + range.length() / 4 * i);
-  ticks.back() = range.end;
-  draw_ticks(svg, ruler, ticks, 76);
+  svg.rect({12, 8, kLineWidth - 24, 48}, "frame");
+  draw_ticks(svg, ruler, quarters_of(range), 76);
   return svg.finish();
 }
 
