@@ -19,6 +19,7 @@
 #include "tessera/cli/hint_variables.hpp"
 #include "tessera/cli/hints_command.hpp"
 #include "tessera/cli/locks_command.hpp"
+#include "tessera/cli/object_commands.hpp"
 #include "tessera/cli/objects_command.hpp"
 #include "tessera/cli/report_command.hpp"
 #include "tessera/cli/run_command.hpp"
@@ -42,6 +43,7 @@ struct CommandLine {
   LocksOptions locks;
   std::string locks_watch;
   BreakOptions locks_break;
+  ObjectCommands object_files;
   BenchCommandOptions bench;
   VersionOptions version;
 };
@@ -263,6 +265,7 @@ ExitCode run(CommandLine& line) {
   if (chosen("report")) return run_report(line.report);
   if (chosen("hints")) return run_hints(line.hints);
   if (chosen("locks")) return run_locks_command(line);
+  if (const auto code = run_object_command(line.app, line.object_files)) return *code;
   if (chosen("bench")) return run_bench_command(line.bench);
   return run_version(line.version);
 }
@@ -281,6 +284,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_report(line);
   add_hints(line);
   add_locks(line);
+  add_object_commands(line.app, line.object_files);
   add_bench(line);
   add_version(line);
   const int own = own_arguments(argc, argv);

@@ -16,6 +16,7 @@ Examples:
   tessera report LOG                where the I/O of a job went, as a page
   tessera objects VIEWS.json        who shares which bytes of a file
   tessera locks                     who holds which bytes of which file now, and who waits
+  tessera show FILE                 what is in an object file, and where its bytes lie
   tessera bench all                 measure, against the competitors on this machine
   tessera COMMAND --help            more about a command
 
@@ -131,5 +132,58 @@ hang, not of those that work.
 Examples:
   tessera locks break 12.7                   asks first
   tessera locks break 12.7 --yes             does not ask, for scripts)";
+
+inline constexpr const char* kImportFooter = R"(
+Stores the bytes of a plain file in a new object file. With --views the bytes of each view lie
+together, so that a process with such a view reads them in one run; bytes that several views share
+are stored once, with the first of them. Holes of the file stay holes.
+
+Examples:
+  tessera import data.bin data.obj
+  tessera import image.raw wall.obj --views wall.json      (see tessera objects --help)
+  tessera run -n 4 -- ./program obj:data.obj               a program that reads it)";
+
+inline constexpr const char* kExportFooter = R"(
+Writes the bytes of an object file to a new plain file, as of its last commit, verifying every block
+on the way. Where nobody wrote, the plain file has a hole. On an error nothing is left behind.
+
+Examples:
+  tessera export data.obj data.bin)";
+
+inline constexpr const char* kShowFooter = R"(
+Shows the commit that a job left, who wrote which part through which view, in how many runs its
+bytes lie, what is shared, and what space is unused. The page has pictures of which process's bytes
+lie where, in the order of the file and in that of the container.
+
+Examples:
+  tessera show data.obj
+  tessera show data.obj --json                 for programs
+  tessera show data.obj --html data.html       also a page with pictures)";
+
+inline constexpr const char* kCheckFooter = R"(
+Looks at both superblocks, the contents and the checksum of every block, and says what is wrong.
+Exit code 4 if there is damage. A superblock copy that a crash left old is no damage.
+
+Examples:
+  tessera check data.obj
+  tessera check --quick data.obj      without reading all bytes)";
+
+inline constexpr const char* kCompactFooter = R"(
+Copies what is visible to a new container and puts it in the place of the old one, so that the name
+leads to a whole file at every instant. Needs as much free space as the new file. Refused while the
+file is open for writing.
+
+Examples:
+  tessera compact data.obj)";
+
+inline constexpr const char* kMountFooter = R"(
+Shows an object file as one plain file in DIR, of the same name, for programs that know nothing of
+object files. Closing it, fsync and unmounting commit what was written; what was not committed is
+lost if the machine or the mount dies.
+
+Examples:
+  tessera mount data.obj /mnt/d           then h5dump /mnt/d/data.obj
+  fusermount3 -u /mnt/d                   ends it, and commits
+  tessera mount --read-only data.obj /mnt/d)";
 
 }  // namespace tessera::cli

@@ -1,0 +1,56 @@
+#include "tessera/cli/file_kind.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tessera::cli {
+
+using base::Code;
+using base::Result;
+
+Result<FileKind> kind_of(port::File& file) {
+  base::Bytes header(container::kSuperblockCopies * container::kSuperblockBytes);
+  const port::Transfer read = file.read_at(0, header);
+  if (!read) return base::failure_of(read.status);
+  header.resize(static_cast<size_t>(read.bytes));
+  const auto chosen = container::choose_superblock(header, file.path());
+  if (chosen) return FileKind::kObject;
+  const auto second = std::min(header.size(), static_cast<size_t>(container::kSuperblockBytes));
+  const auto foreign = [&](size_t at) {
+    return container::decode_superblock(base::ByteView(header).subspan(at)).state ==
+           container::CopyState::kForeign;
+  };
+  if (foreign(0) && foreign(second)) return FileKind::kPlain;
+  return base::failure_of(chosen);
+}
+
+Result<std::unique_ptr<port::PlainFile>> open_regular(const std::string& path,
+                                                      port::Access access) {
+  // Asked before opening it: a pipe of that name would make us wait for its other end.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot open " + path);
+  if (!S_ISREG(status.st_mode)) {
+    return base::fail(Code::kInvalid,
+                      fmt::format("{} is {}; name a file", path,
+                                  S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
+  }
+  return port::PlainFile::open(path, {.read = true, .write = access == port::Access::kReadWrite});
+}
+
+Result<OpenedObject> open_object(const std::string& path) {
+  TESSERA_TRY(auto file, open_regular(path, port::Access::kRead));
+  TESSERA_TRY(const FileKind kind, kind_of(*file));
+  if (kind == FileKind::kPlain) {
+    return base::fail(Code::kInvalid,
+                      path + " is a plain file, not an object file; tessera import makes one");
+  }
+  TESSERA_TRY(auto container, container::Container::open(*file));
+  TESSERA_TRY(auto contents, container.read_contents());
+  return OpenedObject{std::move(file), std::move(container), std::move(contents)};
+}
+
+}  // namespace tessera::cli

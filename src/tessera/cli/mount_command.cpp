@@ -1,0 +1,48 @@
+#include "tessera/cli/mount_command.hpp"
+
+#include <memory>
+
+#include "tessera/cache/object_file.hpp"
+#include "tessera/cli/file_kind.hpp"
+#include "tessera/cli/fuse_mount.hpp"
+#include "tessera/container/writer_claim.hpp"
+#include "tessera/port/self_team.hpp"
+#include "tessera/port/system_random.hpp"
+
+namespace tessera::cli {
+
+using base::Result;
+
+namespace {
+
+Result<void> mount(const MountOptions& options) {
+  const auto access = options.read_only ? port::Access::kRead : port::Access::kReadWrite;
+  TESSERA_TRY(const auto file, open_regular(options.path, access));
+  TESSERA_TRY(const FileKind kind, kind_of(*file));
+  if (kind == FileKind::kPlain) {
+    return base::fail(base::Code::kInvalid,
+                      options.path + " is a plain file; it can be used as it is");
+  }
+  if (!options.read_only) TESSERA_TRY_VOID(container::claim_for_writing(*file));
+  port::SelfTeam team;
+  port::OwnNumber space;
+  port::SystemRandom random;
+  cache::ObjectFileOptions opening;
+  opening.write = !options.read_only;
+  TESSERA_TRY(const auto objects,
+              cache::ObjectFile::open(*file, {team, &team, space, true}, random, opening));
+  return serve_mount({.container = *file,
+                      .objects = *objects,
+                      .folder = options.folder,
+                      .foreground = options.foreground,
+                      .read_only = options.read_only});
+}
+
+}  // namespace
+
+ExitCode run_mount(const MountOptions& options) {
+  const auto done = mount(options);
+  return done ? ExitCode::kOk : report(done.error(), false);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,35 @@
+// Progress: a line on standard error that tells how far a long command is.
+//
+// Only people see it: nothing is printed unless standard error is a terminal and there is much to
+// do. The line is gone when the object is. Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tessera/port/posix_clock.hpp"
+
+namespace tessera::cli {
+
+class Progress {
+ public:
+  static constexpr int64_t kWorthBytes = int64_t{256} << 20;
+
+  // What is done, as a verb: "imported".
+  explicit Progress(std::string verb);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  // A few times a second at most.
+  void show(int64_t done_bytes, int64_t total_bytes);
+
+ private:
+  const std::string verb_;
+  const bool terminal_;
+  port::PosixClock clock_;
+  int64_t shown_ns_ = 0;
+  bool shown_ = false;
+};
+
+}  // namespace tessera::cli

@@ -1,0 +1,419 @@
+#!/usr/bin/env python3
+"""Runs the commands of object files: import, export, show, check, compact and mount.
+
+    tests/cli/run_object_tests.py TESSERA SOURCE_TREE [unittest arguments]
+"""
+import fcntl
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = ""
+TREE = pathlib.Path()
+SECONDS_MAX = 60
+WRITER_BYTE = 1 << 62
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *map(str, arguments)], text=True, capture_output=True,
+                          timeout=SECONDS_MAX, check=False)
+
+
+def some_bytes(count, seed=1):
+    return random.Random(seed).randbytes(count)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tessera-object-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.plain = self.folder / "plain"
+        self.object = self.folder / "data.obj"
+        self.back = self.folder / "back"
+
+    def ok(self, *arguments):
+        done = run(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def refused(self, code, message, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("tessera: "), done.stderr)
+        self.assertIn(message, done.stderr)
+
+    def import_bytes(self, content, *arguments):
+        self.plain.write_bytes(content)
+        self.ok("import", self.plain, self.object, *arguments)
+
+    def exported(self):
+        self.ok("export", self.object, self.back, "--force")
+        return self.back.read_bytes()
+
+    def shown(self):
+        return json.loads(self.ok("show", self.object, "--json"))
+
+    def flip(self, at):
+        with open(self.object, "r+b") as file:
+            file.seek(at)
+            byte = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([byte ^ 0x10]))
+
+
+class Transfers(Case):
+    def test_there_and_back(self):
+        for size in (0, 1, 16384, 5_000_001):
+            content = some_bytes(size, size)
+            self.import_bytes(content, "--force")
+            self.assertEqual(self.exported(), content)
+            facts = self.shown()
+            self.assertEqual(facts["size_bytes"], size)
+            self.assertEqual(facts["allocation_count"], min(size, 1))
+            self.assertEqual(facts["dead_bytes"], -size % 16384)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["back", "data.obj", "plain"])
+
+    def test_holes_stay_holes(self):
+        hole = 300 << 20
+        with open(self.plain, "wb") as file:
+            file.write(b"begin")
+            file.seek(hole)
+            file.write(b"middle")
+            file.truncate(2 * hole)
+        self.ok("import", self.plain, self.object)
+        self.assertLess(self.object.stat().st_size, 1 << 20)
+        self.assertGreater(self.shown()["hole_bytes"], hole)
+        self.ok("export", self.object, self.back)
+        self.assertEqual(self.back.stat().st_size, 2 * hole)
+        self.assertLess(self.back.stat().st_blocks * 512, 1 << 20)
+        with open(self.back, "rb") as file:
+            self.assertEqual(file.read(6), b"begin\0")
+            file.seek(hole - 1)
+            self.assertEqual(file.read(8), b"\0middle\0")
+
+    def test_views_are_stored_together(self):
+        # Figure 5 of paper 0: four overlapping tiles of an image of 60x3.
+        content = some_bytes(200)
+        views = TREE / "tests/data/figure5.json"
+        self.import_bytes(content, "--views", views)
+        self.assertEqual(self.exported(), content)
+        facts = self.shown()
+        writers = {one["process"]: one for one in facts["writers"]}
+        self.assertEqual([writers[p]["view"]["bytes"] for p in range(4)], [80] * 4)
+        # Process 0 has all its bytes, and those that are in no view (180 to 199) beside them.
+        self.assertEqual([writers[p]["visible_bytes"] for p in range(4)], [100, 40, 40, 20])
+        self.assertEqual(writers[0]["view"]["read_runs"], 1)
+        self.assertEqual(facts["views"]["totals"]["shared_objects"], 5)
+        self.assertEqual(facts["visible_bytes"], 200)
+
+    def test_interleaved_views(self):
+        content = some_bytes(400_003)
+        views = {"size": 400_000, "views": [
+            {"type": {"vector": {"count": 100_000, "stride": 4}}, "displacement": i}
+            for i in range(4)]}
+        path = self.folder / "v.json"
+        path.write_text(json.dumps(views))
+        self.import_bytes(content, "--views", path)
+        self.assertEqual(self.exported(), content)
+        facts = self.shown()
+        self.assertEqual([one["view"]["read_runs"] for one in facts["writers"]], [1] * 4)
+        self.assertLess(facts["contents_bytes"], 2000)
+
+    def test_permissions_follow_the_source(self):
+        self.plain.write_bytes(b"x")
+        self.plain.chmod(0o640)
+        before = os.umask(0o022)
+        self.addCleanup(os.umask, before)
+        self.ok("import", self.plain, self.object)
+        self.assertEqual(stat.S_IMODE(self.object.stat().st_mode), 0o640)
+
+    def test_refusals_leave_nothing(self):
+        self.import_bytes(some_bytes(100_000))
+        self.back.write_bytes(b"precious")
+        self.refused(1, "--force", "export", self.object, self.back)
+        self.refused(1, "--force", "import", self.plain, self.object)
+        self.refused(3, "cannot open", "import", self.folder / "none", self.folder / "x")
+        self.refused(1, "a directory", "import", self.folder, self.folder / "x")
+        self.refused(1, "already", "import", self.object, self.folder / "x")
+        self.refused(1, "a plain file", "export", self.plain, self.folder / "x")
+        self.refused(3, "", "export", self.object, self.folder / "no/x")
+        self.refused(3, "", "import", self.plain, self.folder / "x", "--views", self.folder / "no")
+        self.flip(self.object.stat().st_size - 20_000)
+        with open(self.object, "r+b") as file:
+            file.seek(40_000)
+            file.write(b"tampered")
+        self.refused(4, "", "export", self.object, self.folder / "x")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["back", "data.obj", "plain"])
+        self.assertEqual(self.back.read_bytes(), b"precious")
+
+
+    def test_a_full_disk_leaves_nothing(self):
+        self.import_bytes(some_bytes(3_000_000))
+
+        def bound():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
+        for command, source in (("import", self.plain), ("export", self.object)):
+            done = subprocess.run([PROGRAM, command, source, self.folder / "x"], text=True,
+                                  capture_output=True, preexec_fn=bound, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("File too large", done.stderr)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["data.obj", "plain"])
+
+    def test_an_interrupt_leaves_nothing(self):
+        with open(self.plain, "wb") as file:
+            for i in range(64):
+                file.write(some_bytes(1 << 20, i) * 4)
+        importing = subprocess.Popen([PROGRAM, "import", self.plain, self.object],
+                                     stdout=subprocess.DEVNULL)
+        while importing.poll() is None and len(os.listdir(self.folder)) == 1:
+            time.sleep(0.001)
+        importing.send_signal(signal.SIGINT)
+        ended = importing.wait(timeout=SECONDS_MAX)
+        self.assertIn(ended, (-signal.SIGINT, 0))
+        self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".new")], [])
+
+
+class Checks(Case):
+    def test_sound(self):
+        self.import_bytes(some_bytes(100_000))
+        self.assertIn(": sound; commit 2, 100,000 bytes", self.ok("check", self.object))
+        found = json.loads(self.ok("check", "--json", self.object))
+        self.assertEqual((found["sound"], found["blocks_checked"]), (True, 7))
+        self.ok("check", "--quick", self.object)
+
+    def test_plain(self):
+        self.plain.write_bytes(b"anything at all")
+        self.assertIn("a plain file", self.ok("check", self.plain))
+        self.assertIn("plain file of 15 bytes", self.ok("show", self.plain))
+        self.assertEqual(json.loads(self.ok("show", "--json", self.plain))["kind"], "plain")
+        self.refused(3, "", "check", self.folder / "none")
+        self.refused(1, "plain file", "compact", self.plain)
+
+    def test_damage_is_named(self):
+        self.import_bytes(some_bytes(100_000))
+        place = self.shown()["allocations"][0]["place"]
+        self.flip(place[0] + 20_000)
+        done = run("check", self.object)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("1 finding", done.stdout)
+        self.assertIn("[16384, 32768)", done.stdout)
+        self.ok("check", "--quick", self.object)
+        self.assertEqual(run("compact", self.object).returncode, 4)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["data.obj", "plain"])
+
+    def test_one_root_serves_for_both(self):
+        content = some_bytes(10_000)
+        self.import_bytes(content)
+        self.flip(100)
+        self.assertIn("repairable", self.ok("check", self.object))
+        self.assertIn("complaint", self.ok("show", self.object))
+        self.assertEqual(self.exported(), content)
+        self.flip(4096 + 100)
+        for command in ("check", "show", "compact"):
+            self.assertEqual(run(command, self.object).returncode, 4)
+        self.refused(4, "both superblocks are damaged", "show", self.object)
+
+    def test_cut_off(self):
+        self.import_bytes(some_bytes(100_000))
+        for size in (60_000, 5_000, 100):
+            os.truncate(self.object, size)
+            self.refused(4, "", "show", self.object)
+            self.refused(4, "", "export", self.object, self.back)
+            self.assertEqual(run("check", self.object).returncode, 4)
+
+
+class Pages(Case):
+    def test_page(self):
+        self.import_bytes(some_bytes(200), "--views", TREE / "tests/data/figure5.json")
+        page = self.folder / "p.html"
+        self.assertIn(f"page: {page}", self.ok("show", self.object, "--html", page))
+        html = page.read_text()
+        self.assertEqual(html.count("<svg"), 3)
+        self.assertNotIn("<script", html)
+        for text in ("In the order of the file", "not visible", "P3"):
+            self.assertIn(text, html)
+
+
+class Compaction(Case):
+    def test_keeps_bytes_and_permissions(self):
+        content = some_bytes(300_000)
+        self.import_bytes(content)
+        self.object.chmod(0o664)
+        identity = self.shown()["file_id"]
+        self.assertIn("300,000 copied", self.ok("compact", self.object))
+        self.assertEqual(self.exported(), content)
+        self.assertEqual(stat.S_IMODE(self.object.stat().st_mode), 0o664)
+        self.assertEqual(self.shown()["file_id"], identity)
+
+    def test_refused_while_it_is_written(self):
+        self.import_bytes(b"x")
+        with open(self.object, "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, WRITER_BYTE)
+            self.refused(5, "open for writing elsewhere", "compact", self.object)
+            self.refused(5, "open for writing elsewhere", "mount", self.object, self.folder)
+            self.ok("show", self.object)
+        self.ok("compact", self.object)
+
+
+def can_mount():
+    return os.access("/dev/fuse", os.R_OK | os.W_OK) and shutil.which("fusermount3")
+
+
+@unittest.skipUnless(can_mount(), "no FUSE here")
+class Mounts(Case):
+    def setUp(self):
+        super().setUp()
+        self.root = self.folder / "mnt"
+        self.root.mkdir()
+        self.file = self.root / "data.obj"
+        self.addCleanup(self.unmount)
+        self.content = some_bytes(3_000_000)
+        self.import_bytes(self.content)
+
+    def mount(self, *arguments):
+        self.ok("mount", *arguments, self.object, self.root)
+        self.assertTrue(os.path.ismount(self.root))
+
+    def unmount(self):
+        subprocess.run(["fusermount3", "-u", "-z", str(self.root)], capture_output=True,
+                       check=False)
+
+    def unmount_cleanly(self):
+        subprocess.run(["fusermount3", "-u", str(self.root)], check=True)
+
+    def shell(self, command):
+        subprocess.run(command, shell=True, check=True, cwd=self.folder, capture_output=True)
+
+    def test_programs_read_and_write(self):
+        self.mount()
+        self.assertEqual(os.listdir(self.root), ["data.obj"])
+        self.shell("cmp plain mnt/data.obj")
+        patch = some_bytes(100_000, 7)
+        (self.folder / "patch").write_bytes(patch)
+        self.shell("dd if=patch of=mnt/data.obj bs=1000 seek=500 conv=notrunc")
+        self.content = self.content[:500_000] + patch + self.content[600_000:]
+        self.assertEqual(self.file.read_bytes(), self.content)
+        os.truncate(self.file, 1_000_000)
+        with open(self.file, "ab") as file:
+            file.write(b"the end")
+        self.content = self.content[:1_000_000] + b"the end"
+        self.unmount_cleanly()
+        self.assertEqual(self.exported(), self.content)
+        self.wait_until_free()
+        self.ok("check", self.object)
+        before = self.object.stat().st_size
+        self.ok("compact", self.object)
+        self.assertLess(self.object.stat().st_size, before)
+        self.assertEqual(self.exported(), self.content)
+
+    def wait_until_free(self):
+        for _ in range(100):
+            with open(self.object, "r+b") as file:
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, WRITER_BYTE)
+                    return
+                except OSError:
+                    time.sleep(0.05)
+        self.fail("the mount does not end")
+
+    def test_copying_over_it(self):
+        self.mount()
+        other = some_bytes(4_000_000, 9)
+        (self.folder / "other").write_bytes(other)
+        (self.folder / "other").chmod(0o604)
+        self.shell("cp -p other mnt/data.obj && cmp other mnt/data.obj")
+        self.unmount_cleanly()
+        self.assertEqual(self.exported(), other)
+        self.assertEqual(stat.S_IMODE(self.object.stat().st_mode), 0o604)
+
+    def test_a_killed_mount_leaves_the_last_commit(self):
+        serving = subprocess.Popen([PROGRAM, "mount", "--foreground", self.object, self.root])
+        for _ in range(100):
+            if os.path.ismount(self.root):
+                break
+            time.sleep(0.05)
+        descriptor = os.open(self.file, os.O_RDWR)
+        os.pwrite(descriptor, b"committed", 10)
+        os.fsync(descriptor)
+        os.pwrite(descriptor, b"lost" * 100_000, 0)
+        serving.send_signal(signal.SIGKILL)
+        serving.wait()
+        self.unmount()
+        try:
+            os.close(descriptor)
+        except OSError:
+            pass
+        self.assertEqual(self.exported(),
+                         self.content[:10] + b"committed" + self.content[19:])
+        self.ok("check", self.object)
+
+    def test_a_terminated_mount_commits(self):
+        serving = subprocess.Popen([PROGRAM, "mount", "--foreground", self.object, self.root])
+        for _ in range(100):
+            if os.path.ismount(self.root):
+                break
+            time.sleep(0.05)
+        descriptor = os.open(self.file, os.O_RDWR)
+        os.pwrite(descriptor, b"kept", 0)
+        serving.terminate()
+        self.assertEqual(serving.wait(timeout=SECONDS_MAX), 0)
+        try:
+            os.close(descriptor)
+        except OSError:
+            pass
+        self.assertEqual(self.exported(), b"kept" + self.content[4:])
+
+    def test_read_only(self):
+        self.mount("--read-only")
+        self.shell("cmp plain mnt/data.obj")
+        with self.assertRaises(OSError):
+            open(self.file, "r+b")
+        # It holds no claim, and keeps the old file.
+        self.ok("compact", self.object)
+        self.shell("cmp plain mnt/data.obj")
+
+    def test_what_is_not_there(self):
+        self.mount()
+        for action in (lambda: open(self.root / "new", "wb"), lambda: os.unlink(self.file),
+                       lambda: os.mkdir(self.root / "d"), lambda: os.rename(self.file, self.plain)):
+            with self.assertRaises(OSError):
+                action()
+        self.refused(5, "open for writing elsewhere", "mount", self.object, self.folder)
+        self.refused(1, "plain file", "mount", self.plain, self.folder)
+
+    def test_wrong_folders(self):
+        done = run("mount", self.object, self.folder / "none")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot mount on", done.stderr)
+
+    @unittest.skipUnless(shutil.which("h5dump") and shutil.which("h5import"), "no HDF5 here")
+    def test_hdf5_tools(self):
+        (self.folder / "numbers").write_text(" ".join(str(i) for i in range(10_000)))
+        (self.folder / "how").write_text("PATH numbers\nINPUT-CLASS TEXTIN\nRANK 2\n"
+                                         "DIMENSION-SIZES 100 100\n")
+        self.shell("h5import numbers -c how -o plain.h5")
+        self.plain = self.folder / "plain.h5"
+        self.ok("import", self.plain, self.object, "--force")
+        self.mount()
+        dumps = [subprocess.run(["h5dump", "-d", "numbers", str(path)], capture_output=True,
+                                check=True).stdout.split(b"\n", 1)[1]
+                 for path in (self.plain, self.file)]
+        self.assertGreater(len(dumps[0]), 10_000)
+        self.assertEqual(*dumps)
+
+
+if __name__ == "__main__":
+    PROGRAM, TREE = sys.argv[1], pathlib.Path(sys.argv[2])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
