@@ -22,6 +22,17 @@ using container::CheckReport;
 
 namespace {
 
+// What another process commits meanwhile may overwrite what is being looked at: no damage.
+Result<void> require_unchanged(port::File& file, const CheckReport& found) {
+  if (found.sound()) return {};
+  const auto now = container::Container::open(file);
+  if (!now || now->superblock().sequence == found.superblock.sequence) return {};
+  return base::fail(base::Code::kRetry,
+                    file.path() +
+                        " was changed while it was checked; try again when its writer is "
+                        "done");
+}
+
 Result<ExitCode> check_file(const CheckCommandOptions& options) {
   TESSERA_TRY(const auto file, open_regular(options.path, port::Access::kRead));
   const auto kind = kind_of(*file);
@@ -43,6 +54,7 @@ Result<ExitCode> check_file(const CheckCommandOptions& options) {
                                                   progress.show(done, total);
                                                 }}));
   }
+  TESSERA_TRY_VOID(require_unchanged(*file, found));
   fmt::print("{}",
              options.json ? check_json(options.path, found) : check_text(options.path, found));
   return found.sound() ? ExitCode::kOk : ExitCode::kIntegrity;

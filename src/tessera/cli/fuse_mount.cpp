@@ -9,7 +9,10 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -199,6 +202,19 @@ std::string option_value(std::string text) {
   return text;
 }
 
+// What libfuse says goes into our one line instead of lines of its own.
+std::string& last_words() {
+  static std::string words;
+  return words;
+}
+
+void take_words(fuse_log_level /*level*/, const char* format, va_list values) {
+  std::array<char, 256> line{};
+  std::vsnprintf(line.data(), line.size(), format, values);
+  last_words() = line.data();
+  while (last_words().ends_with('\n')) last_words().pop_back();
+}
+
 struct DestroyFuse {
   void operator()(fuse* session) const { ::fuse_destroy(session); }
 };
@@ -235,13 +251,14 @@ Result<void> serve(fuse* session, const MountRequest& request) {
 }  // namespace
 
 Result<void> serve_mount(const MountRequest& request) {
+  ::fuse_set_log_func(take_words);
   Mount mount(request);
   const auto session = make_session(request, mount);
   if (!session) return base::fail(base::Code::kFailed, "libfuse cannot be started");
   if (::fuse_mount(session.get(), request.folder.c_str()) != 0) {
     return base::fail(base::Code::kFailed,
-                      "cannot mount on " + request.folder +
-                          "; it must be a directory of yours, and /dev/fuse must be there");
+                      "cannot mount on " + request.folder + " (" + last_words() +
+                          "); it must be a directory of yours, and /dev/fuse must be there");
   }
   Result<void> served = serve(session.get(), request);
   ::fuse_unmount(session.get());

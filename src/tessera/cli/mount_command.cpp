@@ -1,5 +1,8 @@
 #include "tessera/cli/mount_command.hpp"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <memory>
 
 #include "tessera/cache/object_file.hpp"
@@ -15,7 +18,15 @@ using base::Result;
 
 namespace {
 
+Result<void> require_folder(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot mount on " + path);
+  if (S_ISDIR(status.st_mode)) return {};
+  return base::fail(base::Code::kInvalid, "cannot mount on " + path + ": name a directory");
+}
+
 Result<void> mount(const MountOptions& options) {
+  TESSERA_TRY_VOID(require_folder(options.folder));
   const auto access = options.read_only ? port::Access::kRead : port::Access::kReadWrite;
   TESSERA_TRY(const auto file, open_regular(options.path, access));
   TESSERA_TRY(const FileKind kind, kind_of(*file));
