@@ -28,7 +28,7 @@ class TestFolder {
 
   // A file that may be run.
   std::string script(const std::string& name, const std::string& text) const {
-    const std::string file = *this / name;
+    std::string file = *this / name;
     std::ofstream(file) << text;
     std::filesystem::permissions(file, std::filesystem::perms(0755));
     return file;
