@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 PROGRAM = ""
 TREE = pathlib.Path()
@@ -242,6 +244,12 @@ class Pages(Case):
         html = page.read_text()
         self.assertEqual(html.count("<svg"), 3)
         self.assertNotIn("<script", html)
+        for picture in re.findall(r"<svg.*?</svg>", html, re.S):
+            boxes = [[float(rect.get(key)) for key in ("x", "y", "width", "height")]
+                     for rect in xml.etree.ElementTree.fromstring(picture).iter("rect")]
+            self.assertGreater(len(boxes), 3)
+            for x, y, width, height in boxes:
+                self.assertTrue(0 <= x and x + width <= 1000 and y >= 0 and height > 0, picture)
         for text in ("In the order of the file", "not visible", "P3"):
             self.assertIn(text, html)
 
