@@ -119,16 +119,20 @@ Transfer ObjectFile::write(const Move& move) {
 }
 
 // Where all bytes of the move were written since the last commit: in ascending places, so that they
-// can be written as lists. Nothing if that is not so, or if they shall go to their new writer.
+// can be written as lists. Nothing if that is not so, or if they shall go to their new writer and
+// are not with it already.
 Result<std::vector<ObjectFile::Rewrite>> ObjectFile::find_rewrites(State& state, const Move& move) {
   std::vector<Rewrite> rewrites;
-  if (options_.migrate || state.begins.empty()) return rewrites;
+  if (state.begins.empty()) return rewrites;
   TESSERA_TRY_VOID(hear(state));
   TESSERA_TRY(const map::Found found, state.contents.map.find(ByteSet::of_ascending(move.file)));
   if (!found.missing.empty()) return rewrites;
   for (const map::Part& part : found.parts) {
     const auto begin = state.begins.find(part.allocation);
-    if (begin == state.begins.end() || !part.places.ascending()) return std::vector<Rewrite>();
+    const bool stays = !options_.migrate || state.regions.holds(part.allocation);
+    if (begin == state.begins.end() || !part.places.ascending() || !stays) {
+      return std::vector<Rewrite>();
+    }
     Rewrite one = {part.allocation, part.places.span(), {}};
     TESSERA_TRY(Pattern positions, part.places.shifted({{begin->second}}));
     TESSERA_TRY(one.move, select_part(move, part.bytes, std::move(positions)));
