@@ -123,6 +123,15 @@ def end_well(job):
     return out
 
 
+def kill(processes):
+    """Whoever is left: a launcher ends the ranks of one that died."""
+    for process in processes:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def every_number_of_ranks(jobs):
     """Written by n, read by m, for all n and m; once more as if on two nodes."""
     ranks = MATRIX_RANKS[jobs.mpi]
@@ -174,15 +183,13 @@ def kill_while_writing(jobs, path):
         time.sleep(0.002)
     time.sleep(jobs.random.random() * 0.03)
     victims = jobs.pids()
-    for process in victims if jobs.random.random() < 0.5 else [jobs.random.choice(victims)]:
-        os.kill(process, signal.SIGKILL)
+    kill(victims if jobs.random.random() < 0.5 else [jobs.random.choice(victims)])
     end_of(job)
 
 
 def killed_ranks(jobs):
     """After each kill the file is sound, and as of the last sync or the one under way."""
-    jobs_start = jobs.synced(3, "rewrite", str(jobs.counts), "1")
-    end_well(jobs_start)
+    end_well(jobs.synced(3, "rewrite", str(jobs.counts), "1"))
     under_way = 0
     for _ in range(jobs.kills):
         kill_while_writing(jobs, f"obj:{jobs.file}")
@@ -220,8 +227,7 @@ def readers_beside_a_writer(jobs):
         assert "0 torn, 0 back" in out and ", 1 seen" not in out, out
         assert "0 torn, 0 others" in (out := end_well(held)), out
     finally:
-        for process in jobs.pids():
-            os.kill(process, signal.SIGKILL)
+        kill(jobs.pids())
         end_of(writer)
 
 
@@ -233,8 +239,7 @@ def second_writer(jobs):
         time.sleep(0.01)
     out = end_well(jobs.synced(2, "writer"))
     told = out.count("in use") == 2 and "open for writing elsewhere" in out
-    for process in jobs.pids():
-        os.kill(process, signal.SIGKILL)
+    kill(jobs.pids())
     end_of(writer)
     assert told, out
     out = end_well(jobs.synced(2, "writer"))
