@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "bench/mpiio_stock.hpp"
@@ -125,44 +124,6 @@ std::vector<Work> works_at(const Place& place) {
   return works;
 }
 
-// The trials of the stock modes, which an independent and a collective case of ours share.
-class Fields {
- public:
-  explicit Fields(std::shared_ptr<MpiPool> pool) : pool_(std::move(pool)) {}
-
-  base::Result<Field> find(const Place& place, const Operation& operation, bool small_pieces) {
-    const std::string key =
-        fmt::format("{} {} {} {} {} {}", place.mpi, place.ranks, operation.workload.name,
-                    operation.workload.args[0], operation.workload.args[1], int(operation.flow));
-    const auto known = known_.find(key);
-    if (known != known_.end()) return known->second;
-    TESSERA_TRY(Field field,
-                find_field(*pool_, stock_modes(place.mpi, place.ranks), operation, small_pieces));
-    known_[key] = field;
-    return field;
-  }
-
- private:
-  std::shared_ptr<MpiPool> pool_;
-  std::map<std::string, Field> known_;
-};
-
-std::function<base::Result<double>(int64_t)> runner(const std::shared_ptr<MpiPool>& pool,
-                                                    const JobKind& kind, bool twin,
-                                                    const Operation& operation) {
-  return [pool, kind, twin, operation](int64_t repetitions) {
-    return pool->measure(kind, twin, operation, repetitions);
-  };
-}
-
-Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool, const StockMode& mode,
-                            Operation operation) {
-  operation.access = mode.access;
-  operation.hints = mode.hints;
-  return {mode.name, runner(pool, mode.kind, false, operation),
-          runner(pool, mode.kind, true, operation)};
-}
-
 std::vector<Bar> bars_of(const Place& place, const Work& work, Access access) {
   std::vector<Bar> bars = {{Bar::Kind::kNotBelowNoise}};
   if (access != Access::kCollective || work.record_bytes == 0) return bars;
@@ -195,7 +156,8 @@ base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& p
   operation.access = spot.access;
   const JobKind ours = {spot.place.mpi, "Tessera", spot.place.ranks, {}, true};
   TESSERA_TRY_VOID(pool->verify(ours, false, operation));
-  TESSERA_TRY(const Field field, fields->find(spot.place, operation, spot.work.small_pieces));
+  TESSERA_TRY(const Field field,
+              fields->find(spot.place.mpi, spot.place.ranks, operation, spot.work.small_pieces));
   Case measured;
   measured.unit = "ms";
   measured.unit_ns = 1e6;

@@ -50,6 +50,8 @@ class MpiJob {
 
   // What the MPI calls itself, for example "Open MPI v4.1.4".
   [[nodiscard]] const std::string& version() const { return version_; }
+  // Where its files are.
+  [[nodiscard]] const std::string& folder() const { return folder_; }
   // A job that died, or was ended because it did not answer, fails everything it is asked.
   [[nodiscard]] bool alive() const { return child_ > 0; }
 

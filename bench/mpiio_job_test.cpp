@@ -39,6 +39,9 @@ TEST(RunCommand, SaysEverything) {
   operation.atomic = true;
   operation.slow = true;
   EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 as a=b,c=d");
+  operation.file = FileKind::kReplicated;
+  operation.synced = operation.cold = true;
+  EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 asryc a=b,c=d");
 }
 
 TEST(MpiJob, UnknownMpiIsNotFound) {

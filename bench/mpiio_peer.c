@@ -10,11 +10,13 @@
  *   run MODE DIRECTION TIMED REPETITIONS FLAGS HINTS    -> ok NANOSECONDS
  *       MODE independent, collective or posix; DIRECTION read or write; TIMED transfer or whole;
  *       FLAGS letters or -: v checks one more repetition before, a sets atomic mode, s is for slow
- *       operations (struct Request); HINTS key=value,key=value or -
- *   atomicity OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS
- *       overlapping strided writes by all ranks (mpiio_atomicity.c); without a in FLAGS not atomic
- *   memory DIRECTION                                    -> ok GROWTH CB_BUFFER_SIZE CB_NODES
- *   overlap BYTES CORES                                 -> ok IO-NS COMPUTE-NS BOTH-NS
+ *       operations, o is the object file and r the replicated one, y syncs what was written, c
+ * reads a file that is not in memory (struct Request); HINTS key=value,key=value or - atomicity
+ * OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS overlapping strided writes by
+ * all ranks (mpiio_atomicity.c); without a in FLAGS not atomic sharing WAY ROUNDS HINTS -> ok
+ * NANOSECONDS ranks that share bytes of an object file (mpiio_objects.c) memory DIRECTION -> ok
+ * GROWTH CB_BUFFER_SIZE CB_NODES overlap BYTES CORES                                 -> ok IO-NS
+ * COMPUTE-NS BOTH-NS
  *
  * or "error WHY". The end of the FIFO ends the job. */
 #define _GNU_SOURCE
@@ -94,6 +96,10 @@ static void parse_flags(const char* letters, struct Request* request) {
   request->verify = strchr(letters, 'v') != NULL;
   request->atomic = strchr(letters, 'a') != NULL;
   request->slow = strchr(letters, 's') != NULL;
+  if (strchr(letters, 'o') != NULL) request->objects = kObjects;
+  if (strchr(letters, 'r') != NULL) request->objects = kReplicated;
+  request->synced = strchr(letters, 'y') != NULL;
+  request->cold = strchr(letters, 'c') != NULL;
 }
 
 static const char* answer_run(struct Session* session, const char* line, char* out, size_t size) {
@@ -166,6 +172,21 @@ static const char* answer_atomicity(struct Session* session, const char* line, c
   return error;
 }
 
+static const char* answer_sharing(struct Session* session, const char* line, char* out,
+                                  size_t size) {
+  char way[32], hints[512];
+  int64_t rounds;
+  MPI_Info info;
+  if (sscanf(line, "sharing %31s %" SCNd64 " %511s", way, &rounds, hints) != 3)
+    return "not understood";
+  parse_hints(hints, &info);
+  double ns = 0;
+  const char* error = measure_sharing(session, way, rounds, info, &ns);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  snprintf(out, size, "ok %.0f", ns);
+  return error;
+}
+
 static void answer(struct Session* session, const char* line, char* out, size_t size) {
   const char* error = "not understood";
   if (strncmp(line, "prepare ", 8) == 0) error = answer_prepare(session, line, out, size);
@@ -173,6 +194,7 @@ static void answer(struct Session* session, const char* line, char* out, size_t 
   if (strncmp(line, "memory ", 7) == 0) error = answer_memory(session, line, out, size);
   if (strncmp(line, "overlap ", 8) == 0) error = answer_overlap(session, line, out, size);
   if (strncmp(line, "atomicity ", 10) == 0) error = answer_atomicity(session, line, out, size);
+  if (strncmp(line, "sharing ", 8) == 0) error = answer_sharing(session, line, out, size);
   if (error != NULL) snprintf(out, size, "error %s", error);
 }
 

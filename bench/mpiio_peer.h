@@ -5,7 +5,7 @@
  * of its own, because waiting inside MPI would take a core from whoever is being measured. Rank 0
  * answers through another FIFO. mpiio_peer.c has the commands, mpiio_layout.c the workloads,
  * mpiio_transfer.c the timed operations, mpiio_resources.c memory and overlap, mpiio_atomicity.c
- * what atomic mode leaves.
+ * what atomic mode leaves, mpiio_objects.c object files.
  * Thread safety: one thread. */
 #ifndef TESSERA_BENCH_MPIIO_PEER_H
 #define TESSERA_BENCH_MPIIO_PEER_H
@@ -44,13 +44,19 @@ enum Direction { kRead, kWrite };
 /* kTransfer: the read or write alone. kWhole: also open, set_view and close. */
 enum Timed { kTransfer, kWhole };
 
+/* Object files: as the ranks wrote it, and another to which replicas may be added. */
+enum Objects { kPlain, kObjects, kReplicated };
+
 struct Request {
   enum Mode mode;
   enum Direction direction;
   enum Timed timed;
   long repetitions;
-  int verify; /* of the first repetition */
-  int atomic; /* in atomic mode */
+  int verify;           /* of the first repetition */
+  int atomic;           /* in atomic mode */
+  enum Objects objects; /* which object file, if not the plain one */
+  int synced;           /* a write is followed by MPI_File_sync */
+  int cold;             /* the file's pages are dropped before each repetition, uncounted */
   int slow; /* only an element is moved uncounted; all sleep until they start and when they are done
              */
   MPI_Info hints;
@@ -60,7 +66,8 @@ struct Session {
   char folder[400];
   int rank, ranks;
   int prepared;
-  int ceiling_prepared; /* its file is made when first needed */
+  int ceiling_prepared;    /* its file is made when first needed */
+  int objects_prepared[3]; /* likewise, by enum Objects */
   struct Layout layout;
   int64_t frame; /* the next one; each repetition moves another */
   unsigned char* buffer;
@@ -75,6 +82,21 @@ void session_release(struct Session* session);
 const char* agreed(const char* error);
 const char* mpi_error_text(int code);
 double now_ns(void);
+
+/* The contents of a file: every byte is a function of its offset and a salt. */
+int content_holds(const unsigned char* bytes, int64_t offset, int64_t size_bytes, uint64_t salt);
+void fill_buffer(struct Session* session, uint64_t salt);
+
+/* The object file of a workload, in a path of 512 bytes; made by the ranks' own writes, with salt
+ * 0, so that it is laid out for them. Collective but for the path. */
+void objects_path(const struct Session* session, enum Objects which, char path[512]);
+const char* objects_make(struct Session* session, enum Objects which);
+/* Reads an equal share of the file, whatever the views were. */
+const char* objects_check(const struct Session* session, enum Objects which, uint64_t salt);
+/* Rounds of accesses to one object file, by the way that ranks share its bytes (mpiio_objects.c);
+ * needs no workload. */
+const char* measure_sharing(struct Session* session, const char* way, int64_t rounds,
+                            MPI_Info hints, double* ns);
 
 /* Opens the data file, sets the view, and moves the whole buffer once. */
 int open_view(struct Session* session, const struct Request* request, MPI_File* file);

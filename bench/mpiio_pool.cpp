@@ -26,6 +26,10 @@ std::string flags_of(const Operation& operation, bool verify) {
   if (verify) flags += 'v';
   if (operation.atomic) flags += 'a';
   if (operation.slow) flags += 's';
+  if (operation.file == FileKind::kObjects) flags += 'o';
+  if (operation.file == FileKind::kReplicated) flags += 'r';
+  if (operation.synced) flags += 'y';
+  if (operation.cold) flags += 'c';
   return flags.empty() ? "-" : flags;
 }
 

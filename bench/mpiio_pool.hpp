@@ -23,6 +23,10 @@ enum class Flow { kRead, kWrite };
 // What is timed: the read or write alone, or open, set_view, read or write, and close.
 enum class Timed { kTransfer, kWhole };
 
+// Which file: a plain one, or an object file that the same ranks wrote, one of which is there for
+// replicas to be added.
+enum class FileKind { kPlain, kObjects, kReplicated };
+
 // What a job is asked to do, apart from how often.
 struct Operation {
   Workload workload;
@@ -31,6 +35,9 @@ struct Operation {
   Timed timed = Timed::kTransfer;
   std::string hints = "-";  // key=value,key=value
   bool atomic = false;      // in atomic mode
+  FileKind file = FileKind::kPlain;
+  bool synced = false;  // a write is followed by MPI_File_sync
+  bool cold = false;    // the file is not in memory
   // For an operation of many milliseconds whose rivals are modes of the same job: only an element
   // is moved uncounted before it, and processes sleep until they start and when they are done.
   bool slow = false;

@@ -161,4 +161,35 @@ base::Result<Field> find_field(MpiPool& pool, const std::vector<StockMode>& mode
   return field;
 }
 
+base::Result<Field> Fields::find(const std::string& mpi, int ranks, const Operation& operation,
+                                 bool small_pieces) {
+  Operation any = operation;
+  any.access = Access::kIndependent;
+  any.hints = "-";
+  const Workload& work = operation.workload;
+  const std::string key = fmt::format("{} {} {} {} {} {} {}", mpi, ranks, work.name, work.args[0],
+                                      work.args[1], work.args[2], run_command(any, 1, false));
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  TESSERA_TRY(Field field, find_field(*pool_, stock_modes(mpi, ranks), operation, small_pieces));
+  known_[key] = field;
+  return field;
+}
+
+std::function<base::Result<double>(int64_t)> runner(const std::shared_ptr<MpiPool>& pool,
+                                                    const JobKind& kind, bool twin,
+                                                    const Operation& operation) {
+  return [pool, kind, twin, operation](int64_t repetitions) {
+    return pool->measure(kind, twin, operation, repetitions);
+  };
+}
+
+Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool, const StockMode& mode,
+                            Operation operation) {
+  operation.access = mode.access;
+  operation.hints = mode.hints;
+  return {mode.name, runner(pool, mode.kind, false, operation),
+          runner(pool, mode.kind, true, operation)};
+}
+
 }  // namespace tessera::bench

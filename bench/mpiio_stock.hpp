@@ -4,10 +4,15 @@
 // far behind, and the harness measures the rest in full rounds. Thread safety: as MpiPool.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "bench/case.hpp"
 #include "bench/mpiio_pool.hpp"
 #include "tessera/base/result.hpp"
 
@@ -53,5 +58,28 @@ struct Field {
 // are checked; one that moves wrong bytes is out. Fails where no mode works.
 [[nodiscard]] base::Result<Field> find_field(MpiPool& pool, const std::vector<StockMode>& modes,
                                              const Operation& operation, bool small_pieces);
+
+// The trials of operations, each made once for all cases that need it.
+class Fields {
+ public:
+  explicit Fields(std::shared_ptr<MpiPool> pool) : pool_(std::move(pool)) {}
+
+  // As find_field() of all modes of that MPI and number of ranks.
+  [[nodiscard]] base::Result<Field> find(const std::string& mpi, int ranks,
+                                         const Operation& operation, bool small_pieces);
+
+ private:
+  std::shared_ptr<MpiPool> pool_;
+  std::map<std::string, Field> known_;
+};
+
+// One job of a pool at an operation, for the harness.
+[[nodiscard]] std::function<base::Result<double>(int64_t)> runner(
+    const std::shared_ptr<MpiPool>& pool, const JobKind& kind, bool twin,
+    const Operation& operation);
+
+// A mode at an operation, whose access and hints are the mode's own.
+[[nodiscard]] Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool,
+                                          const StockMode& mode, Operation operation);
 
 }  // namespace tessera::bench

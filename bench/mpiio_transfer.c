@@ -68,7 +68,7 @@ static void fill(unsigned char* to, int64_t offset, int64_t size_bytes, uint64_t
   }
 }
 
-static int holds(const unsigned char* bytes, int64_t offset, int64_t size_bytes, uint64_t salt) {
+int content_holds(const unsigned char* bytes, int64_t offset, int64_t size_bytes, uint64_t salt) {
   unsigned char expected[4096];
   for (int64_t i = 0; i < size_bytes; i += (int64_t)sizeof expected) {
     const int64_t part =
@@ -105,13 +105,13 @@ static void check_run_in_buffer(void* context, int64_t offset, int64_t size_byte
     const int64_t at = walk->layout->memory_at == NULL
                            ? walk->position
                            : walk->layout->memory_at(walk->layout, walk->position);
-    if (!holds(walk->memory + at, offset + i, step, walk->salt)) walk->wrong_bytes += step;
+    if (!content_holds(walk->memory + at, offset + i, step, walk->salt)) walk->wrong_bytes += step;
   }
 }
 
 static void check_run_in_file(void* context, int64_t offset, int64_t size_bytes) {
   struct Walk* walk = context;
-  if (!holds(walk->memory + offset, offset, size_bytes, walk->salt))
+  if (!content_holds(walk->memory + offset, offset, size_bytes, walk->salt))
     walk->wrong_bytes += size_bytes;
 }
 
@@ -120,7 +120,7 @@ static void walk_runs(struct Session* session, int rank, RunVisitor* visit, stru
   session->layout.visit(&session->layout, rank, visit, walk);
 }
 
-static void fill_buffer(struct Session* session, uint64_t salt) {
+void fill_buffer(struct Session* session, uint64_t salt) {
   struct Walk walk = {.memory = session->buffer, .salt = salt};
   walk_runs(session, session->rank, fill_run, &walk);
 }
@@ -162,6 +162,18 @@ static const char* check_file(struct Session* session, const char* path, uint64_
 
 static void path_of(const struct Session* session, enum Mode mode, char path[512]) {
   snprintf(path, 512, "%s/%s", session->folder, mode == kPosix ? "ceiling" : "data");
+}
+
+/* The file that an operation uses, as the file system knows it. */
+static void path_on_disk(const struct Session* session, const struct Request* request,
+                         char path[512]) {
+  if (request->objects == kPlain) {
+    path_of(session, request->mode, path);
+    return;
+  }
+  char named[512];
+  objects_path(session, request->objects, named);
+  strcpy(path, strchr(named, ':') + 1);
 }
 
 static const char* write_fully(int fd, const unsigned char* from, int64_t size, int64_t offset) {
@@ -233,12 +245,17 @@ void session_release(struct Session* session) {
   session->buffer = NULL;
   session->prepared = 0;
   session->ceiling_prepared = 0;
+  memset(session->objects_prepared, 0, sizeof session->objects_prepared);
   if (session->rank != 0) return;
   char path[512];
   path_of(session, kIndependent, path);
   unlink(path);
   path_of(session, kPosix, path);
   unlink(path);
+  for (enum Objects which = kObjects; which <= kReplicated; ++which) {
+    path_on_disk(session, &(struct Request){.objects = which}, path);
+    unlink(path);
+  }
 }
 
 /* --- operations --------------------------------------------------------------------------------
@@ -246,7 +263,11 @@ void session_release(struct Session* session) {
 
 int open_view(struct Session* session, const struct Request* request, MPI_File* file) {
   char path[512];
-  path_of(session, request->mode, path);
+  if (request->objects != kPlain) {
+    objects_path(session, request->objects, path);
+  } else {
+    path_of(session, request->mode, path);
+  }
   const int amode = request->direction == kRead ? MPI_MODE_RDONLY : MPI_MODE_RDWR;
   int code = MPI_File_open(MPI_COMM_WORLD, path, amode, request->hints, file);
   if (code == MPI_SUCCESS && request->atomic) code = MPI_File_set_atomicity(*file, 1);
@@ -313,7 +334,9 @@ static const char* open_for(struct Session* session, const struct Request* reque
 static const char* move(struct Session* session, const struct Request* request,
                         struct Open* open_file) {
   if (request->mode == kPosix) return posix_once(session, request, open_file->fd);
-  return mpi_error_text(move_once(session, request, open_file->file));
+  int code = move_once(session, request, open_file->file);
+  if (code == MPI_SUCCESS && request->synced) code = MPI_File_sync(open_file->file);
+  return mpi_error_text(code);
 }
 
 static const char* close_again(const struct Request* request, struct Open* open_file) {
@@ -328,6 +351,17 @@ static const char* open_move_close(struct Session* session, const struct Request
   if (error == NULL) error = move(session, request, open_file);
   if (error == NULL) error = close_again(request, open_file);
   return error;
+}
+
+/* What was written is on its way first, since only clean pages can be dropped. */
+static void drop_pages(const struct Session* session, const struct Request* request) {
+  char path[512];
+  path_on_disk(session, request, path);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (session->rank == 0 && fd >= 0) (void)fdatasync(fd);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (fd >= 0) (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  if (fd >= 0) close(fd);
 }
 
 /* Waits for all without a core: polling would take it from those that are not done. */
@@ -364,6 +398,7 @@ static double leave_barrier(void) {
 static const char* timed_once(struct Session* session, const struct Request* request,
                               struct Open* open_file, double* ns) {
   double mine[2], all[2];
+  if (request->cold) drop_pages(session, request);
   mine[0] = -(request->slow ? start_together() : leave_barrier());
   const char* error = request->timed == kWhole ? open_move_close(session, request, open_file)
                                                : move(session, request, open_file);
@@ -388,10 +423,20 @@ static const char* verified_once(struct Session* session, const struct Request* 
   session->frame = 0; /* the one that is described */
   const char* error = agreed(open_move_close(session, request, &open_file));
   if (error != NULL) return error;
-  error =
-      agreed(request->direction == kRead ? check_buffer(session) : check_file(session, path, salt));
+  if (request->direction == kRead) {
+    error = check_buffer(session);
+  } else {
+    error = request->objects != kPlain ? objects_check(session, request->objects, salt)
+                                       : check_file(session, path, salt);
+  }
+  error = agreed(error);
   fill_buffer(session, 0);
-  const char* restored = agreed(request->direction == kWrite ? write_share(session, path) : NULL);
+  const char* restored = NULL;
+  if (request->direction == kWrite) {
+    restored = request->objects != kPlain ? objects_make(session, request->objects)
+                                          : write_share(session, path);
+  }
+  restored = agreed(restored);
   return error != NULL ? error : restored;
 }
 
@@ -412,6 +457,9 @@ const char* session_run(struct Session* session, const struct Request* request, 
   if (request->mode == kPosix && !session->ceiling_prepared) error = make_file(session, kPosix);
   if (error != NULL) return error;
   session->ceiling_prepared |= request->mode == kPosix;
+  if (request->objects != kPlain && !session->objects_prepared[request->objects])
+    error = objects_make(session, request->objects);
+  if (error != NULL) return error;
   if (request->verify && request->mode != kPosix) error = verified_once(session, request);
   if (error != NULL) return error;
   if (request->timed == kTransfer) error = agreed(open_for(session, request, &open_file));

@@ -8,6 +8,8 @@
 #include "bench/lock_mode_bench.hpp"
 #include "bench/mpiio_bench.hpp"
 #include "bench/mpiio_resource_bench.hpp"
+#include "bench/object_file_bench.hpp"
+#include "bench/object_map_bench.hpp"
 #include "bench/overlap_bench.hpp"
 #include "bench/wall_bench.hpp"
 
@@ -40,6 +42,14 @@ std::vector<CaseMaker> all_mpiio_cases() {
   return cases;
 }
 
+std::vector<CaseMaker> all_object_cases() {
+  std::vector<CaseMaker> cases;
+  for (const auto& make_group : {object_map_cases, object_file_cases}) {
+    for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
+  }
+  return cases;
+}
+
 }  // namespace
 
 const std::vector<Bench>& all_benches() {
@@ -50,6 +60,9 @@ const std::vector<Bench>& all_benches() {
        all_mpiio_cases, kMpiioMeanBar},
       {"locks", "list locks: counts, the table, the service, what atomic mode costs, against stock",
        all_lock_cases},
+      {"objects",
+       "object files: maps, tile reading, checkpoints with sync, sharing, against plain files",
+       all_object_cases},
   };
   return benches;
 }

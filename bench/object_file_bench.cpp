@@ -1,0 +1,271 @@
+#include "bench/object_file_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "bench/mpiio_stock.hpp"
+#include "bench/object_replicas.hpp"
+#include "tessera/object/tile_wall.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+constexpr const char* kMpi = "openmpi";
+constexpr const char* kLinear = "Tessera, linear file";
+constexpr int kSidesInFull = 4;  // larger walls are on so few cores that only little is measured
+constexpr double kOfPreadUnverified = 0.9;
+constexpr double kOfPreadVerified = 0.75;
+constexpr double kOfStockSynced = 3;
+constexpr int64_t kSharingRounds = 200;
+constexpr double kAnswerSeconds = 300;
+
+using Pool = std::shared_ptr<MpiPool>;
+
+// What all cases of this bench share.
+struct Machine {
+  Pool pool = std::make_shared<MpiPool>();
+  std::shared_ptr<Fields> fields = std::make_shared<Fields>(pool);
+};
+
+JobKind ours_at(int ranks) { return {kMpi, "Tessera", ranks, {}, true}; }
+
+const char* name_of(Access access) {
+  return access == Access::kCollective ? "collective" : "independent";
+}
+
+Case timed_case(int ranks) {
+  Case measured;
+  measured.unit = "ms";
+  measured.unit_ns = 1e6;
+  measured.x = ranks;
+  measured.x_label = "ranks";
+  return measured;
+}
+
+// The stock modes that contend at an operation on the plain file.
+base::Result<void> add_stock(const Machine& machine, int ranks, const Operation& operation,
+                             bool small_pieces, Case& measured) {
+  TESSERA_TRY(const Field field, machine.fields->find(kMpi, ranks, operation, small_pieces));
+  for (const StockMode& mode : field.contenders) {
+    measured.peers.push_back(stock_contestant(machine.pool, mode, operation));
+  }
+  measured.dropped_ns = field.dropped_ns;
+  measured.note += field.note;
+  return {};
+}
+
+// --- reading
+
+struct Reading {
+  int side = 0;
+  Access access = Access::kIndependent;
+  Timed timed = Timed::kTransfer;
+  bool verify = true;
+  bool cold = false;
+  bool replicated = true;
+
+  [[nodiscard]] int ranks() const { return side * side; }
+  [[nodiscard]] bool in_full() const { return side <= kSidesInFull; }
+  [[nodiscard]] std::string title() const {
+    return fmt::format(
+        "tile read {0}x{0}, {1}, {2}, {3}{4}", side, name_of(access),
+        timed == Timed::kWhole ? "open to close" : "the read", verify ? "verified" : "not verified",
+        fmt::format("{}{}", replicated ? "" : ", not replicated", cold ? ", cold" : ""));
+  }
+};
+
+Operation operation_of(const Reading& reading) {
+  Operation operation;
+  operation.workload = {"tile", {1, 0, 0}};
+  operation.access = reading.access;
+  operation.flow = Flow::kRead;
+  operation.timed = reading.timed;
+  operation.cold = reading.cold;
+  operation.slow = !reading.in_full();
+  return operation;
+}
+
+// Stock libraries as they come, for walls of so many ranks that a field takes too long.
+void add_plain_stock(const Machine& machine, const Reading& reading, Case& measured) {
+  const JobKind romio = {kMpi, "ROMIO", reading.ranks(), {"--mca", "io", "romio321"}};
+  const StockMode mode = {fmt::format("ROMIO {}", name_of(reading.access)), romio, reading.access};
+  Contestant peer = stock_contestant(machine.pool, mode, operation_of(reading));
+  peer.twin = nullptr;
+  peer.rounds_max = 1;
+  measured.peers.push_back(std::move(peer));
+}
+
+// The readers wrote the file, overlaps and all; now each of them finds its tile in one place.
+base::Result<void> replicate_tiles(const Machine& machine, const Reading& reading) {
+  object::Wall wall = object::kPaperWall;
+  wall.columns = wall.rows = reading.side;
+  TESSERA_TRY(const MpiJob* job, machine.pool->job(ours_at(reading.ranks()), false));
+  return add_replicas(job->folder() + "/replicated", object::reader_views(wall));
+}
+
+base::Result<Case> make_read_case(const Machine& machine, const Reading& reading) {
+  const Operation plain = operation_of(reading);
+  Operation objects = plain;
+  objects.file = reading.replicated ? FileKind::kReplicated : FileKind::kObjects;
+  if (!reading.verify) objects.hints = "tessera_verify=off";
+  const JobKind ours = ours_at(reading.ranks());
+  TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
+  if (reading.replicated) {
+    TESSERA_TRY_VOID(replicate_tiles(machine, reading));
+    TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
+  }
+  Case measured = timed_case(reading.ranks());
+  measured.ours = {"Tessera, object file", runner(machine.pool, ours, false, objects)};
+  if (reading.in_full()) {
+    TESSERA_TRY_VOID(add_stock(machine, reading.ranks(), plain, false, measured));
+  } else {
+    add_plain_stock(machine, reading, measured);
+  }
+  Operation in_one_piece = plain;
+  in_one_piece.access = Access::kPosix;
+  measured.ceiling = {"pread in one piece", runner(machine.pool, ours, false, in_one_piece)};
+  measured.note += reading.replicated ? "each tile in one place" : "shared bytes once";
+  if (!reading.in_full()) measured.note += "; many more processes than cores";
+  if (!reading.in_full() || reading.cold) return measured;
+  measured.bars = {{Bar::Kind::kNotBelowNoise}};
+  // A tile whose edges lie elsewhere is read in a few thousand short pieces.
+  if (!reading.replicated) return measured;
+  const double of_pread = reading.verify ? kOfPreadVerified : kOfPreadUnverified;
+  measured.bars.push_back({Bar::Kind::kCeilingAtLeast, of_pread});
+  return measured;
+}
+
+std::vector<Reading> readings() {
+  std::vector<Reading> all;
+  for (const int side : {2, 3, 4}) {
+    for (const Access access : {Access::kIndependent, Access::kCollective}) {
+      for (const Timed timed : {Timed::kTransfer, Timed::kWhole}) {
+        all.push_back({side, access, timed, false});
+        all.push_back({side, access, timed, true});
+      }
+    }
+    all.push_back({side, Access::kCollective, Timed::kWhole, true, true});
+    all.push_back({side, Access::kIndependent, Timed::kTransfer, true, false, false});
+  }
+  for (const int side : {6, 10}) {
+    all.push_back({side, Access::kIndependent, Timed::kTransfer, true});
+    all.push_back({side, Access::kCollective, Timed::kTransfer, true});
+  }
+  return all;
+}
+
+// --- writing
+
+struct Writing {
+  const char* title;
+  Workload workload;
+  int ranks = 0;
+  bool small_pieces = false;
+};
+
+const Writing kWritings[] = {
+    {"FLASH checkpoint", {"flash", {80, 0, 0}}, 4, true},
+    {"tile write 2x2", {"tile", {0, 0, 0}}, 4},
+    {"tile write 3x3", {"tile", {0, 0, 0}}, 9},
+    {"FLASH checkpoint", {"flash", {80, 0, 0}}, 16, true},
+    {"tile write 4x4", {"tile", {0, 0, 0}}, 16},
+};
+
+// Our linear file, both ways: an object file must not be a step back.
+void add_linear(const Machine& machine, const Operation& operation, const JobKind& ours,
+                Case& measured) {
+  for (const Access access : {Access::kIndependent, Access::kCollective}) {
+    Operation linear = operation;
+    linear.access = access;
+    measured.peers.push_back({fmt::format("{}, {}", kLinear, name_of(access)),
+                              runner(machine.pool, ours, false, linear),
+                              runner(machine.pool, ours, true, linear)});
+  }
+}
+
+base::Result<Case> make_write_case(const Machine& machine, const Writing& writing, Access access) {
+  Operation plain;
+  plain.workload = writing.workload;
+  plain.access = access;
+  plain.timed = Timed::kWhole;
+  plain.synced = true;
+  Operation objects = plain;
+  objects.file = FileKind::kObjects;
+  const JobKind ours = ours_at(writing.ranks);
+  TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
+  Case measured = timed_case(writing.ranks);
+  measured.ours = {"Tessera, object file", runner(machine.pool, ours, false, objects)};
+  TESSERA_TRY_VOID(add_stock(machine, writing.ranks, plain, writing.small_pieces, measured));
+  add_linear(machine, plain, ours, measured);
+  // "IO" is in the names of the stock libraries only.
+  measured.bars = {{Bar::Kind::kRatioToBestOf, kOfStockSynced, "IO"},
+                   {Bar::Kind::kRatioToBestOf, 1, kLinear}};
+  measured.note += "open, set_view, write, sync and close are timed; written anew each time";
+  return measured;
+}
+
+// --- sharing
+
+base::Result<double> share(const Pool& pool, int ranks, const std::string& way,
+                           const std::string& hints) {
+  TESSERA_TRY(MpiJob * job, pool->job(ours_at(ranks), false));
+  TESSERA_TRY(
+      const auto answer,
+      job->ask(fmt::format("sharing {} {} {}", way, kSharingRounds, hints), kAnswerSeconds));
+  if (answer.size() != 1) return base::fail(base::Code::kFailed, "the peer answered no time");
+  return answer[0];
+}
+
+Contestant sharing_contestant(const Pool& pool, int ranks, const std::string& way,
+                              const std::string& how) {
+  const auto run = [=](int64_t repetitions) -> base::Result<double> {
+    double ns = 0;
+    for (int64_t i = 0; i < repetitions; ++i) {
+      TESSERA_TRY(const double one, share(pool, ranks, way, "tessera_shared_writes=" + how));
+      ns += one;
+    }
+    return ns;
+  };
+  return {how, run};
+}
+
+base::Result<Case> make_sharing_case(const Machine& machine, int ranks, const std::string& way) {
+  Case measured = timed_case(ranks);
+  measured.unit = "us per round";
+  measured.unit_ns = 1e3;
+  measured.amount = static_cast<double>(kSharingRounds);
+  measured.ours = sharing_contestant(machine.pool, ranks, way, "forward");
+  measured.peers = {sharing_contestant(machine.pool, ranks, way, "migrate")};
+  measured.note = fmt::format("1 MiB at a time, {} rounds and a sync", kSharingRounds);
+  return measured;
+}
+
+}  // namespace
+
+std::vector<CaseMaker> object_file_cases() {
+  const Machine machine;
+  std::vector<CaseMaker> cases;
+  for (const Reading& reading : readings()) {
+    cases.push_back({reading.title(),
+                     fmt::format("object files: tile read, {}", name_of(reading.access)),
+                     [=] { return make_read_case(machine, reading); }});
+  }
+  for (const Writing& writing : kWritings) {
+    for (const Access access : {Access::kIndependent, Access::kCollective}) {
+      cases.push_back(
+          {fmt::format("{} and sync, {} ranks, {}", writing.title, writing.ranks, name_of(access)),
+           fmt::format("object files: write and sync, {}", name_of(access)),
+           [=] { return make_write_case(machine, writing, access); }});
+    }
+  }
+  for (const char* way : {"private", "read-shared", "ping-pong", "producer-consumer"}) {
+    cases.push_back({fmt::format("sharing: {}, 4 ranks", way), "object files: sharing",
+                     [=] { return make_sharing_case(machine, 4, way); }});
+  }
+  return cases;
+}
+
+}  // namespace tessera::bench
