@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "tessera/container/reader_lock.hpp"
+
 namespace tessera::cli {
 
 using base::Code;
@@ -38,7 +40,10 @@ Result<std::unique_ptr<port::PlainFile>> open_regular(const std::string& path,
                       fmt::format("{} is {}; name a file", path,
                                   S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
   }
-  return port::PlainFile::open(path, {.read = true, .write = access == port::Access::kReadWrite});
+  const bool writes = access == port::Access::kReadWrite;
+  TESSERA_TRY(auto file, port::PlainFile::open(path, {.read = true, .write = writes}));
+  if (!writes) container::hold_for_reading(*file);
+  return file;
 }
 
 Result<OpenedObject> open_object(const std::string& path) {
