@@ -1,0 +1,53 @@
+// Filling the shelves of a plan: the engine that moves the bytes, once.
+//
+// The file is cut into one share for each process. A process reads its share in windows, large and
+// one behind another, and gives each window to its ShareWriter. Blocks that lie in several shares
+// are put together at the end: each process sends its fragments to the one that is responsible for
+// the shelf, which writes and hashes the blocks. So nothing is read back, every block is written
+// once, and memory is bounded by a window, 50 KB for each shelf, and the checksums.
+// Thread safety: as the exchange; all functions are collective.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "tessera/base/result.hpp"
+#include "tessera/container/contents.hpp"
+#include "tessera/port/disk.hpp"
+#include "tessera/port/exchange.hpp"
+#include "tessera/remap/plan.hpp"
+#include "tessera/remap/share_writer.hpp"
+#include "tessera/remap/source.hpp"
+
+namespace tessera::remap {
+
+struct FillOptions {
+  int64_t window_bytes = 0;  // read at a time; 0 chooses
+  bool syncs = true;         // this process makes what its node wrote durable
+  // Told after each window how many bytes of shelves this process has taken in since the last
+  // time.
+  std::function<void(int64_t bytes)> progress;
+};
+
+// What a process is given to fill: all have the same plan and layout; source and file may be each
+// process's own.
+struct FillJob {
+  port::Exchange& exchange;
+  Source& source;
+  port::File& target;
+  const Plan& plan;
+  const Layout& layout;
+};
+
+// Writes all shelves into the rooms of the layout and makes them durable. Answers the allocations
+// on the first rank, by shelf, with ids from `first_id` on; nothing on others. Fails on all alike,
+// as source and target do.
+[[nodiscard]] base::Result<std::vector<container::Allocation>> fill(const FillJob& job,
+                                                                    map::AllocationId first_id,
+                                                                    const FillOptions& options);
+
+// The part of an interval that belongs to a rank; large ones are cut at multiples of 64 KiB.
+[[nodiscard]] Interval share_of(Interval whole, int rank, int ranks);
+
+}  // namespace tessera::remap

@@ -1,0 +1,137 @@
+#include "tessera/remap/remap.hpp"
+
+#include <memory>
+#include <optional>
+
+#include "tessera/container/container.hpp"
+
+namespace tessera::remap {
+
+namespace {
+
+using base::Result;
+using container::Container;
+using container::Contents;
+
+// The file that is to be, under another name, and the first rank's hold on it.
+class Draft {
+ public:
+  explicit Draft(const RemapJob& job)
+      : job_(job), path_(job.path + ".remap"), first_(job.exchange.rank() == 0) {}
+
+  // Whatever did not become the file is removed.
+  ~Draft() {
+    file_.reset();
+    if (first_ && created_) static_cast<void>(job_.disk.remove(path_));
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  // Collective. Answers where the first shelf begins.
+  Result<int64_t> open(int64_t block_bytes) {
+    TESSERA_TRY_VOID(job_.exchange.agree(first_ ? create(block_bytes) : Result<void>()));
+    uint64_t begin = 0;
+    if (first_) begin = static_cast<uint64_t>(container_->space().end());
+    TESSERA_TRY(const uint64_t told, job_.exchange.all_max(begin));
+    Result<void> opened;
+    if (!first_) {
+      auto file = job_.disk.open(path_, port::Access::kReadWrite);
+      opened = file ? Result<void>() : Result<void>(base::failure_of(file));
+      if (file) file_ = *std::move(file);
+    }
+    TESSERA_TRY_VOID(job_.exchange.agree(opened));
+    return static_cast<int64_t>(told);
+  }
+
+  [[nodiscard]] port::File& file() { return *file_; }
+
+  // Of the first rank: the draft becomes the file.
+  Result<void> publish(const Contents& contents) {
+    TESSERA_TRY_VOID(container_->commit(contents));
+    // Both superblocks are to be durable before the name leads to them.
+    TESSERA_TRY_VOID(file_->sync());
+    TESSERA_TRY_VOID(job_.disk.rename(path_, job_.path));
+    created_ = false;
+    return job_.disk.sync_directory(directory_of(job_.path));
+  }
+
+ private:
+  Result<void> create(int64_t block_bytes) {
+    if (const auto removed = job_.disk.remove(path_);
+        !removed && removed.error().code != base::Code::kNotFound) {
+      return base::failure_of(removed);
+    }
+    TESSERA_TRY(file_, job_.disk.create(path_));
+    created_ = true;
+    TESSERA_TRY(Container made, Container::create(*file_, job_.random, block_bytes));
+    container_.emplace(std::move(made));
+    return {};
+  }
+
+  const RemapJob& job_;
+  const std::string path_;
+  const bool first_;
+  bool created_ = false;
+  std::unique_ptr<port::File> file_;
+  std::optional<Container> container_;  // of the first rank
+};
+
+Result<Contents> contents_of(const Plan& plan, std::span<const Consumer> consumers,
+                             std::vector<container::Allocation> allocations, int64_t block_bytes) {
+  constexpr uint64_t kEpoch = 1;
+  Contents contents;
+  contents.block_bytes = block_bytes;
+  contents.size = plan.size;
+  TESSERA_TRY(contents.map, map_of(plan, 0, kEpoch));
+  contents.allocations = std::move(allocations);
+  for (const Consumer& consumer : consumers) {
+    if (!consumer.bytes.empty()) contents.views.push_back(writer_view(consumer, plan.size));
+  }
+  return contents;
+}
+
+Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer> consumers,
+                                  const Plan& plan, const RemapOptions& options) {
+  Draft draft(job);
+  TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
+  const Layout layout = layout_of(plan, begin, options.block_bytes);
+  auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, options.fill);
+  if (!filled) return base::failure_of(filled);
+  Result<void> published;
+  if (job.exchange.rank() == 0) {
+    const auto contents = contents_of(plan, consumers, *std::move(filled), options.block_bytes);
+    published = contents ? draft.publish(*contents) : Result<void>(base::failure_of(contents));
+  }
+  TESSERA_TRY_VOID(job.exchange.agree(published));
+  return RemapReport{plan.size, plan.stored_bytes(), plan.extra_bytes(), std::ssize(plan.shelves)};
+}
+
+// Collective: all ranks have to plan for the same bytes.
+Result<void> agree_on_source(const RemapJob& job) {
+  const uint64_t version = job.source.version();
+  TESSERA_TRY(const uint64_t largest, job.exchange.all_max(version));
+  Result<void> mine;
+  if (version != largest) {
+    mine = base::fail(base::Code::kRetry, "the source changed while it was opened; try again");
+  }
+  return job.exchange.agree(mine);
+}
+
+}  // namespace
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<RemapReport> remap(const RemapJob& job, std::span<const Consumer> consumers,
+                          const RemapOptions& options) {
+  TESSERA_TRY_VOID(agree_on_source(job));
+  const auto plan = make_plan(job.source.size(), consumers, options.plan);
+  TESSERA_TRY_VOID(
+      job.exchange.agree(plan ? Result<void>() : Result<void>(base::failure_of(plan))));
+  return remap_by_plan(job, consumers, *plan, options);
+}
+
+}  // namespace tessera::remap
