@@ -136,16 +136,19 @@ class Check {
     for (int64_t at = 0; at < allocation.place.length(); at += step) {
       const int64_t length = std::min(step, allocation.place.length() - at);
       const auto window = std::span(memory_).first(static_cast<size_t>(length));
-      if (!reader.read(allocation, at, window)) {
-        const auto one = std::span(memory_).first(static_cast<size_t>(block));
-        for (int64_t i = 0; i < length; i += block) {
-          if (const auto read = reader.read(allocation, at + i, one); !read) {
-            find(read.error().message());
-          }
-        }
-      }
+      if (!reader.read(allocation, at, window))
+        find_bad_blocks(reader, allocation, {at, at + length});
       report_.blocks_checked += length / block;
       if (options_.progress) options_.progress(report_.blocks_checked * block, total_bytes_);
+    }
+  }
+
+  void find_bad_blocks(BlockReader& reader, const Allocation& allocation, Interval places) {
+    const auto memory = std::span(memory_).first(static_cast<size_t>(contents_.block_bytes));
+    for (int64_t at = places.begin; at < places.end; at += contents_.block_bytes) {
+      if (const auto read = reader.read(allocation, at, memory); !read) {
+        find(read.error().message());
+      }
     }
   }
 

@@ -135,7 +135,7 @@ Result<CompactionReport> compact(port::Disk& disk, const std::string& path,
     return base::failure_of(removed);
   }
   TESSERA_TRY(std::unique_ptr<port::File> to, disk.create(beside));
-  const Result<CompactionReport> report = copy_to(*from, *to);
+  Result<CompactionReport> report = copy_to(*from, *to);
   to.reset();
   Result<void> renamed = report ? Result<void>() : base::failure_of(report);
   if (renamed && prepare) renamed = prepare(beside);

@@ -221,7 +221,7 @@ Result<void> Container::rewrite_doubtful() {
 // Copies that were written are durable now, or doubtful: after a sync that failed, a later one may
 // succeed although it does not cover them.
 Result<void> Container::sync() {
-  const Result<void> synced = file_->sync();
+  Result<void> synced = file_->sync();
   for (Copy& copy : copies_) {
     if (copy == Copy::kWritten) copy = synced ? Copy::kDurable : Copy::kDoubtful;
   }
@@ -283,7 +283,7 @@ Result<void> Container::commit_in_steps(const Contents& contents) {
   TESSERA_TRY(const Superblock next, write_blob(contents));
   TESSERA_TRY(std::vector<Interval> used, used_space(next, contents.allocations));
   TESSERA_TRY_VOID(sync());
-  if (const Result<void> replaced = replace_copies(next); !replaced) {
+  if (Result<void> replaced = replace_copies(next); !replaced) {
     // Best effort; what remains doubtful is written again before anything else is.
     if (rewrite_doubtful()) static_cast<void>(sync());
     return replaced;

@@ -53,7 +53,7 @@ TEST_F(ContainerTest, ReadersSeeCommitsAndNothingElse) {
 TEST_F(ContainerTest, AReaderThatWasOvertakenGetsTheNewContents) {
   Container reader = Container::open(*file_).value();
   // The blob of the first state is overwritten by one of the next two.
-  for (int i = 0; i < 3; ++i) write_and_commit(test_set(i * 50, 100));
+  for (const int64_t begin : {0, 50, 100}) write_and_commit(test_set(begin, 100));
   EXPECT_EQ(reader.superblock().sequence, 1U);
   EXPECT_EQ(reader.read_contents().value().size, 200);
   EXPECT_EQ(reader.superblock().sequence, 4U);

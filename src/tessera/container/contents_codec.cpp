@@ -152,6 +152,7 @@ Result<void> decode_sizes(ByteView bytes, Contents& contents) {
 
 // Takes the checksums of an allocation from the front of those that are left.
 Result<void> take_checksums(ByteView& left, uint64_t count, Allocation& allocation) {
+  if (count == 0) return base::fail(Code::kIntegrity, "an allocation in the contents is empty");
   if (count > left.size() / sizeof(uint64_t)) {
     return base::fail(Code::kIntegrity, "the contents have too few checksums");
   }
