@@ -263,6 +263,7 @@ void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
     state.first_id = state.contents.next_id();
     state.begins.clear();
     state.regions.clear();
+    state.rewrites = true;
     state.untold.clear();
     state.changed = false;
     state.chunk_bytes = std::max(kChunkBytesMin, block_bytes_);
@@ -380,7 +381,11 @@ Result<void> ObjectFile::commit(bool durable) {
   const Result<void> committed = commit_changes();
   if (committed) return settle();
   // What was written stays written, and its allocations are not committed yet (O4).
-  state_.with([](State& state) { state.contents.allocations = *state.committed; });
+  state_.with([](State& state) {
+    state.contents.allocations = *state.committed;
+    state.regions.seal();
+    state.rewrites = false;
+  });
   return committed;
 }
 

@@ -132,6 +132,7 @@ class ObjectFile {
     container::Space space{{}};
     map::AllocationId first_id = 0;  // of those since the last commit
     Regions regions;
+    bool rewrites = true;  // false after a commit that failed, and may have reached the disk
     std::unique_ptr<News> news;       // null: ranks hear of each other when they meet
     uint64_t stamp = 1;               // see epoch()
     std::vector<base::Bytes> untold;  // changes that others hear of when they meet

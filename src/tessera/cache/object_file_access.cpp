@@ -123,7 +123,7 @@ Transfer ObjectFile::write(const Move& move) {
 // are not with it already.
 Result<std::vector<ObjectFile::Rewrite>> ObjectFile::find_rewrites(State& state, const Move& move) {
   std::vector<Rewrite> rewrites;
-  if (state.begins.empty()) return rewrites;
+  if (state.begins.empty() || !state.rewrites) return rewrites;
   TESSERA_TRY_VOID(hear(state));
   TESSERA_TRY(const map::Found found, state.contents.map.find(ByteSet::of_ascending(move.file)));
   if (!found.missing.empty()) return rewrites;

@@ -41,7 +41,6 @@ void Regions::add_room(map::AllocationId id, Interval space) {
   const auto blocks = base::exact_cast<size_t>(space.length() / block_bytes_);
   region.sums.resize(blocks);
   region.known.resize(blocks);
-  if (regions_.empty()) current_ = 0;
   regions_.push_back(std::move(region));
 }
 

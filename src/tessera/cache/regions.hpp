@@ -60,8 +60,13 @@ class Regions {
   // Fails as the file does; it may be called again.
   [[nodiscard]] base::Result<std::vector<container::Allocation>> close(port::File& file,
                                                                        int32_t manager);
+  // After a commit that failed: nothing more goes into blocks that it may have named.
+  void seal() { current_ = regions_.size(); }
   // After a commit: what was filled belongs to it, the rest is free again.
-  void clear() { regions_.clear(); }
+  void clear() {
+    regions_.clear();
+    current_ = 0;
+  }
 
  private:
   struct Region {
