@@ -21,6 +21,7 @@
 #include "tessera/cli/locks_command.hpp"
 #include "tessera/cli/object_commands.hpp"
 #include "tessera/cli/objects_command.hpp"
+#include "tessera/cli/remap_command.hpp"
 #include "tessera/cli/report_command.hpp"
 #include "tessera/cli/run_command.hpp"
 #include "tessera/cli/version_command.hpp"
@@ -30,11 +31,13 @@ namespace tessera::cli {
 namespace {
 
 constexpr int kRanksMax = 1 << 24;
+constexpr int kThreadsMax = 1024;
 
 struct CommandLine {
   CLI::App app{kAbout, "tessera"};
   ObjectsOptions objects;
   std::string at;
+  RemapCommandOptions remap;
   DemoOptions demo;
   RunOptions run;
   EnvOptions env;
@@ -114,6 +117,31 @@ void add_word(CLI::App& command, const std::string& name, const std::string& wor
   command.add_option_function<std::string>(name, take, about)
       ->type_name(words)
       ->check(CLI::IsMember(known).description(""));
+}
+
+void add_remap(CommandLine& line) {
+  CLI::App& command =
+      *line.app.add_subcommand("remap", "Lay a file out for those who will read it");
+  command.add_option("IN", line.remap.in, "A plain file or an object file")->required();
+  command.add_option("OUT", line.remap.out, "The object file to make")->required();
+  CLI::Option_group& views = *command.add_option_group("Views", "Who reads which bytes");
+  views.add_option("--views", line.remap.views, "A views file")->type_name("FILE");
+  views.add_option("--like", line.remap.like, "The views that an object file records")
+      ->type_name("FILE");
+  views.require_option(1);
+  add_word(
+      command, "--replicate", "shared|none",
+      [&line](const std::string& word) { line.remap.replicate = word == "shared"; },
+      "Store shared bytes for each reader (the default), or once");
+  command.add_flag("--only-views", line.remap.only_views, "Leave out what nobody views");
+  command.add_option("--threads", line.remap.threads, "Threads; by default one a core, up to 4")
+      ->type_name("N")
+      ->check(CLI::Range(1, kThreadsMax).description(""));
+  command.add_flag("!--no-sync", line.remap.durable,
+                   "Do not wait until OUT is on the disk; cp does not either");
+  command.add_flag("--quiet", line.remap.quiet, "Print nothing");
+  add_json(command, line.remap.json);
+  command.footer(kRemapFooter);
 }
 
 void add_mpi(CLI::App& command, std::optional<Mpi>& mpi) {
@@ -259,6 +287,7 @@ ExitCode run(CommandLine& line) {
     }
     return run_objects(line.objects);
   }
+  if (chosen("remap")) return run_remap(line.remap);
   if (chosen("demo")) return run_demo(line.demo);
   if (chosen("run")) return run_run(line);
   if (chosen("env")) return run_env(line.env);
@@ -279,6 +308,7 @@ int run_command_line(int argc, const char* const* argv) {
   line.app.set_version_flag("--version", version_line());
   add_demo(line);
   add_objects(line);
+  add_remap(line);
   add_run(line);
   add_env(line);
   add_report(line);

@@ -15,6 +15,7 @@ Examples:
   tessera run -n 4 -- ./program     an MPI program, unchanged, with Tessera below it
   tessera report LOG                where the I/O of a job went, as a page
   tessera objects VIEWS.json        who shares which bytes of a file
+  tessera remap IN OUT --views V    a file in the layout of those who will read it
   tessera locks                     who holds which bytes of which file now, and who waits
   tessera show FILE                 what is in an object file, and where its bytes lie
   tessera bench all                 measure, against the competitors on this machine
@@ -39,6 +40,18 @@ Examples:
   tessera objects VIEWS.json --json          for programs
   tessera objects VIEWS.json --html o.html   also a page with pictures
   generate-views | tessera objects -         from standard input)";
+
+inline constexpr const char* kRemapFooter = R"(
+Writes the bytes of IN, a plain file or an object file, into a new object file OUT, in which each
+process of the views has its bytes in one run: it reads them with one request. Programs open OUT as
+obj:OUT, or any bytes of it through any other view. Bytes that several processes share are stored for
+each of them, unless --replicate none; bytes that nobody views are stored too, unless --only-views.
+OUT appears whole, or not at all; it may be IN.
+
+Examples:
+  tessera remap data.bin data.obj --views readers.json      the layout of a views file
+  tessera remap a.obj b.obj --like c.obj                    of the programs that wrote c.obj
+  mpiexec -n 8 tessera remap a.obj b.obj --views v.json     by eight processes)";
 
 inline constexpr const char* kDemoFooter = R"(
 Takes the example of "Improving I/O Performance through the Dynamic Remapping of Object Sets" (Logan

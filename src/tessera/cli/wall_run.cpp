@@ -32,14 +32,6 @@ struct Job {
   int64_t rows;
 };
 
-std::string example_program(Mpi mpi) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return (self / ".." / "lib" / "tessera" / fmt::format("tessera-tile-wall-{}", mpi_word(mpi)))
-      .lexically_normal()
-      .string();
-}
-
 Result<WallTimes> run_job(const Job& job, const std::string& folder) {
   LaunchRequest request;
   request.mpi = job.mpi;
@@ -129,7 +121,7 @@ Result<std::vector<WallRun>> run_walls() {
   for (const Mpi mpi : kMpis) {
     const auto launcher = find_mpiexec(mpi, path_list == nullptr ? "" : path_list);
     const auto library = find_preload(mpi);
-    const std::string program = example_program(mpi);
+    const std::string program = own_program(fmt::format("tessera-tile-wall-{}", mpi_word(mpi)));
     if (!launcher || !library || ::access(program.c_str(), X_OK) != 0) continue;
     // MPICH polls: with more ranks than cores it would measure its own waiting.
     const int64_t columns = mpi == Mpi::kMpich ? std::min<int64_t>(2, cores()) : 2;

@@ -19,10 +19,11 @@ using base::Result;
 
 constexpr int64_t kGrainBytes = int64_t{64} << 10;
 constexpr int64_t kGrainsMin = 16;  // of a rank, for shares to be even
-constexpr int64_t kWindowBytesMin = int64_t{4} << 20;
+// A window that stays in the caches is gathered faster than a larger one is read.
+constexpr int64_t kWindowBytesMin = int64_t{2} << 20;
 constexpr int64_t kWindowBytesMax = int64_t{32} << 20;
-// What a shelf should get of a window, so that writing it is one large request.
-constexpr int64_t kShelfBytes = int64_t{256} << 10;
+// What a shelf should get of a window, for a request of some size.
+constexpr int64_t kShelfBytes = int64_t{64} << 10;
 
 int64_t window_bytes(const Plan& plan, const FillOptions& options) {
   if (options.window_bytes > 0) return options.window_bytes;
@@ -46,6 +47,7 @@ Interval needed_of(const Plan& plan, Interval window) {
 Result<void> write_share(const FillJob& job, ShareWriter& writer, Interval share,
                          const FillOptions& options) {
   const int64_t step = window_bytes(job.plan, options);
+  const int64_t total = job.plan.stored_bytes();
   Bytes memory(static_cast<size_t>(std::min(step, share.length())));
   for (int64_t begin = share.begin; begin < share.end; begin += step) {
     const int64_t before = writer.taken_bytes();
@@ -54,7 +56,7 @@ Result<void> write_share(const FillJob& job, ShareWriter& writer, Interval share
     const auto bytes = std::span(memory).first(static_cast<size_t>(window.length()));
     TESSERA_TRY_VOID(job.source.read(window.begin, bytes));
     TESSERA_TRY_VOID(writer.write(window, memory.data()));
-    if (options.progress) options.progress(writer.taken_bytes() - before);
+    if (options.progress) options.progress(writer.taken_bytes() - before, total);
   }
   return {};
 }

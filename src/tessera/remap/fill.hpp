@@ -26,8 +26,8 @@ struct FillOptions {
   int64_t window_bytes = 0;  // read at a time; 0 chooses
   bool syncs = true;         // this process makes what its node wrote durable
   // Told after each window how many bytes of shelves this process has taken in since the last
-  // time.
-  std::function<void(int64_t bytes)> progress;
+  // time, of how many for all processes.
+  std::function<void(int64_t bytes, int64_t of_bytes)> progress;
 };
 
 // What a process is given to fill: all have the same plan and layout; source and file may be each

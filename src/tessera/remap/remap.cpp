@@ -1,5 +1,6 @@
 #include "tessera/remap/remap.hpp"
 
+#include <cerrno>
 #include <memory>
 #include <optional>
 
@@ -13,7 +14,39 @@ using base::Result;
 using container::Container;
 using container::Contents;
 
-// The file that is to be, under another name, and the first rank's hold on it.
+// A file that is made durable by whoever owns it, and not by whoever writes it.
+class UnsyncedFile final : public port::File {
+ public:
+  explicit UnsyncedFile(port::File& inner) : File(inner.path()), inner_(inner) {}
+
+  [[nodiscard]] Result<void> truncate(int64_t size) override { return inner_.truncate(size); }
+  [[nodiscard]] Result<int64_t> size() override { return inner_.size(); }
+  [[nodiscard]] Result<void> sync() override { return {}; }
+
+ protected:
+  Attempt read_some(int64_t offset, std::span<const iovec> memory) override {
+    const iovec& first = memory.front();
+    return answer(inner_.read_at(offset, {static_cast<std::byte*>(first.iov_base), first.iov_len}));
+  }
+  Attempt write_some(int64_t offset, std::span<const iovec> memory) override {
+    const iovec& first = memory.front();
+    return answer(
+        inner_.write_at(offset, {static_cast<const std::byte*>(first.iov_base), first.iov_len}));
+  }
+
+ private:
+  static Attempt answer(const port::Transfer& transfer) {
+    if (transfer) return {transfer.bytes, 0};
+    const int number = transfer.status.error().errno_value;
+    return {transfer.bytes, number != 0 ? number : EIO};
+  }
+
+  port::File& inner_;
+};
+
+// The file that is to be, under another name, and the first rank's hold on it. Nobody looks for it
+// there, so the order in which its bytes become durable does not matter: one sync before it gets
+// its name will do, besides those of other nodes.
 class Draft {
  public:
   explicit Draft(const RemapJob& job)
@@ -21,6 +54,7 @@ class Draft {
 
   // Whatever did not become the file is removed.
   ~Draft() {
+    container_.reset();
     file_.reset();
     if (first_ && created_) static_cast<void>(job_.disk.remove(path_));
   }
@@ -46,12 +80,12 @@ class Draft {
   [[nodiscard]] port::File& file() { return *file_; }
 
   // Of the first rank: the draft becomes the file.
-  Result<void> publish(const Contents& contents) {
+  Result<void> publish(const Contents& contents, bool durable) {
     TESSERA_TRY_VOID(container_->commit(contents));
-    // Both superblocks are to be durable before the name leads to them.
-    TESSERA_TRY_VOID(file_->sync());
+    if (durable) TESSERA_TRY_VOID(file_->sync());
     TESSERA_TRY_VOID(job_.disk.rename(path_, job_.path));
     created_ = false;
+    if (!durable) return {};
     return job_.disk.sync_directory(directory_of(job_.path));
   }
 
@@ -63,7 +97,8 @@ class Draft {
     }
     TESSERA_TRY(file_, job_.disk.create(path_));
     created_ = true;
-    TESSERA_TRY(Container made, Container::create(*file_, job_.random, block_bytes));
+    unsynced_.emplace(*file_);
+    TESSERA_TRY(Container made, Container::create(*unsynced_, job_.random, block_bytes));
     container_.emplace(std::move(made));
     return {};
   }
@@ -73,6 +108,7 @@ class Draft {
   const bool first_;
   bool created_ = false;
   std::unique_ptr<port::File> file_;
+  std::optional<UnsyncedFile> unsynced_;
   std::optional<Container> container_;  // of the first rank
 };
 
@@ -95,12 +131,15 @@ Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer>
   Draft draft(job);
   TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
   const Layout layout = layout_of(plan, begin, options.block_bytes);
-  auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, options.fill);
+  FillOptions how = options.fill;
+  how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;
+  auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, how);
   if (!filled) return base::failure_of(filled);
   Result<void> published;
   if (job.exchange.rank() == 0) {
     const auto contents = contents_of(plan, consumers, *std::move(filled), options.block_bytes);
-    published = contents ? draft.publish(*contents) : Result<void>(base::failure_of(contents));
+    published = contents ? draft.publish(*contents, options.durable)
+                         : Result<void>(base::failure_of(contents));
   }
   TESSERA_TRY_VOID(job.exchange.agree(published));
   return RemapReport{plan.size, plan.stored_bytes(), plan.extra_bytes(), std::ssize(plan.shelves)};

@@ -31,6 +31,7 @@ struct RemapOptions {
   PlanOptions plan;
   FillOptions fill;
   int64_t block_bytes = container::kBlockBytes;
+  bool durable = true;  // false: nothing waits for the disk, and a power loss may break (X1)
 };
 
 struct RemapReport {

@@ -16,7 +16,7 @@ using base::Result;
 using pattern::Pattern;
 
 // What is gathered, hashed and written at a time: it stays in the second cache.
-constexpr int64_t kPieceBytes = int64_t{256} << 10;
+constexpr int64_t kPieceBytes = int64_t{512} << 10;
 
 }  // namespace
 

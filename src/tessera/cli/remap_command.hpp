@@ -1,0 +1,42 @@
+// `tessera remap`: a file in the layout of those who will read it.
+//
+// Under an MPI launcher every process of the job becomes the MPI half of the command
+// (tessera-remap-openmpi, tessera-remap-mpich), and they remap together. Thread safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/cli/exit_code.hpp"
+#include "tessera/cli/mpi_kind.hpp"
+
+namespace tessera::cli {
+
+struct RemapCommandOptions {
+  std::string in;
+  std::string out;
+  std::string views;        // a views file
+  std::string like;         // or an object file
+  bool replicate = true;    // shared bytes for each of their readers
+  bool only_views = false;  // leave out what nobody views
+  int64_t threads = 0;      // 0: one for each core, up to four
+  bool durable = true;      // wait until the new file is on the disk
+  bool quiet = false;       // no progress, no summary
+  bool json = false;
+};
+
+ExitCode run_remap(const RemapCommandOptions& options);
+
+// The MPI under whose launcher this process runs as one of several, by the variables that it sets.
+[[nodiscard]] std::optional<Mpi> launched_by(
+    const std::function<const char*(const char*)>& variable);
+
+// The words with which the MPI half is started. What comes after its name: IN OUT VIEWS LIKE
+// shared|none views|all sync|no-sync text|json|quiet.
+[[nodiscard]] std::vector<std::string> half_words(const std::string& program,
+                                                  const RemapCommandOptions& options);
+
+}  // namespace tessera::cli

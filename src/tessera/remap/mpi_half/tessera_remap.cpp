@@ -1,0 +1,96 @@
+// The MPI half of `tessera remap`: the processes of a job remap a file together.
+//
+// Started by the command itself, once for each process, with the words that cli/remap_command.hpp
+// lists. The first rank prints; all end with the same code as the command would.
+#include <mpi.h>
+
+#include <cstdio>
+#include <string>
+
+#include "tessera/mpiio/mpi_exchange.hpp"
+#include "tessera/remap/request.hpp"
+
+namespace {
+
+using namespace tessera;
+
+constexpr int kWords = 9;
+constexpr int kUsage = 2;
+
+remap::Request request_of(char** words) {
+  remap::Request request;
+  request.in = words[1];
+  request.out = words[2];
+  request.views = words[3];
+  request.like = words[4];
+  const bool shared = std::string(words[5]) == "shared";
+  request.options.plan.sharing = shared ? remap::Sharing::kReplicated : remap::Sharing::kOnce;
+  request.options.plan.keep_rest = std::string(words[6]) == "all";
+  request.options.durable = std::string(words[7]) == "sync";
+  return request;
+}
+
+// Whether this rank is the one of its node that syncs.
+bool leads_node() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int rank = 0;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_free(&node);
+  return rank == 0;
+}
+
+// As the exit codes of the command.
+int exit_code(base::Code code) {
+  switch (code) {
+    case base::Code::kNotFound:
+      return 3;
+    case base::Code::kIntegrity:
+      return 4;
+    case base::Code::kRetry:
+      return 5;
+    case base::Code::kDenied:
+      return 6;
+    default:
+      return 1;
+  }
+}
+
+int run(MPI_Comm communicator, char** words) {
+  mpiio::MpiExchange exchange(communicator);
+  remap::Request request = request_of(words);
+  request.options.fill.syncs = leads_node();
+  const double begin = MPI_Wtime();
+  const auto report = remap::run_on_machine(exchange, request);
+  const double seconds = MPI_Wtime() - begin;
+  const bool speaks = exchange.rank() == 0;
+  if (!report) {
+    if (speaks) std::fprintf(stderr, "tessera: %s\n", report.error().message().c_str());
+    return exit_code(report.error().code);
+  }
+  const std::string form = words[8];
+  if (speaks && form == "json") {
+    std::printf("%s", remap::summary_json(*report, seconds).c_str());
+  } else if (speaks && form == "text") {
+    std::printf("%s: %d processes, %s\n", request.out.c_str(), exchange.size(),
+                remap::summary_text(*report, seconds).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != kWords) {
+    std::fprintf(stderr, "tessera: this program is started by `tessera remap`; call that\n");
+    return kUsage;
+  }
+  MPI_Init(&argc, &argv);
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  const int code = run(communicator, argv);
+  MPI_Comm_free(&communicator);
+  MPI_Finalize();
+  return code;
+}
