@@ -17,6 +17,7 @@
 #include "tessera/daemon/lock_daemon.hpp"
 #include "tessera/daemon/page_server.hpp"
 #include "tessera/daemon/proxy_daemon.hpp"
+#include "tessera/daemon/translate_daemon.hpp"
 #include "tessera/lock/plain_names.hpp"
 #include "tessera/port/address_text.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
@@ -43,6 +44,12 @@ struct Arguments {
   bool fresh = false;
   std::string metrics;
   std::string on_demand;
+  std::vector<std::string> translate;  // the object file to follow, and the one to make
+  std::string views;
+  std::string like;
+  bool once = false;
+  int threads = 1;
+  double linger_s = 1;
 };
 
 // What a signal stops; set before signals are handled, and never again.
@@ -271,10 +278,56 @@ int serve_proxy(const Arguments& arguments) {
   return 0;
 }
 
+// What a signal stops in the role of a translator.
+daemon::TranslateDaemon* g_translator = nullptr;
+
+int translate(const Arguments& arguments) {
+  daemon::TranslateSettings settings;
+  settings.request.in = arguments.translate[0];
+  settings.request.out = arguments.translate[1];
+  settings.request.views = arguments.views;
+  settings.request.like = arguments.like;
+  if (arguments.once) settings.request.options.plan.sharing = remap::Sharing::kOnce;
+  settings.threads = arguments.threads;
+  settings.linger_ns = static_cast<int64_t>(arguments.linger_s * 1e9);
+  daemon::TranslateDaemon served(settings, log);
+  g_translator = &served;
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_translator->stop(); };
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  const auto done = served.run();
+  if (!done) return fail(done.error());
+  log("translated " + std::to_string(done->steps) + " commits, " +
+      std::to_string(done->stored_bytes) + " bytes");
+  return 0;
+}
+
 int make_key(const std::string& path) {
   port::SystemRandom random;
   const auto made = port::make_key_file(path, random);
   return made ? 0 : fail(made.error());
+}
+
+void add_translate_options(CLI::App& app, Arguments& arguments) {
+  constexpr int kThreadsMax = 1024;
+  app.add_option("--translate", arguments.translate,
+                 "Follow the object file IN while a job writes it, and keep OUT in the layout of "
+                 "its readers")
+      ->type_name("IN OUT")
+      ->expected(2);
+  app.add_option("--views", arguments.views, "The readers of --translate: a views file")
+      ->type_name("FILE");
+  app.add_option("--like", arguments.like, "Or the views that an object file records")
+      ->type_name("FILE");
+  app.add_flag("--once", arguments.once, "Store shared bytes once, not for each reader");
+  app.add_option("--threads", arguments.threads, "Threads of --translate")
+      ->check(CLI::Range(1, kThreadsMax))
+      ->capture_default_str();
+  app.add_option("--linger", arguments.linger_s,
+                 "Seconds that --translate waits for another writer when the last has gone")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
 }
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -306,12 +359,18 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "Serve the locks of one file in the background, at an address that follows from "
                  "the file, until nobody needs it; programs start this by themselves")
       ->type_name("FILE");
+  add_translate_options(app, arguments);
 }
 
 // What the options together lack; empty if nothing.
 std::string missing(const Arguments& arguments) {
   if (!arguments.make_key.empty() || !arguments.on_demand.empty()) return {};
-  if (arguments.lock == arguments.proxy) return "one role is needed: --lock or --proxy";
+  if (!arguments.translate.empty()) {
+    const bool one = arguments.views.empty() != arguments.like.empty();
+    return one ? "" : "--translate needs to know the readers: --views FILE, or else --like FILE";
+  }
+  if (arguments.lock == arguments.proxy)
+    return "one role is needed: --lock, --proxy or --translate";
   if (arguments.proxy == arguments.upstream.empty()) {
     return "--proxy needs the address of a server, and nobody else does: --upstream";
   }
@@ -340,6 +399,7 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   if (!arguments.make_key.empty()) return make_key(arguments.make_key);
+  if (!arguments.translate.empty()) return translate(arguments);
   take_turns_with_clients();
   if (!arguments.on_demand.empty()) return serve_on_demand(arguments);
   return arguments.proxy ? serve_proxy(arguments) : serve_locks(arguments);

@@ -1,0 +1,143 @@
+#include "tessera/daemon/translate_daemon.hpp"
+
+#include <sys/types.h>
+#include <time.h>
+
+#include <vector>
+
+#include "tessera/cache/writer_claim.hpp"
+#include "tessera/port/posix_clock.hpp"
+#include "tessera/port/posix_disk.hpp"
+#include "tessera/port/system_random.hpp"
+#include "tessera/port/thread_exchange.hpp"
+
+namespace tessera::daemon {
+
+namespace {
+
+using base::Code;
+using base::Result;
+using port::PlainFile;
+
+TranslateSettings with_paths(TranslateSettings settings) {
+  settings.request.in = remap::path_of(settings.request.in);
+  settings.request.out = remap::path_of(settings.request.out);
+  settings.request.like = remap::path_of(settings.request.like);
+  return settings;
+}
+
+}  // namespace
+
+TranslateDaemon::TranslateDaemon(TranslateSettings settings,
+                                 std::function<void(const std::string&)> log)
+    : settings_(with_paths(std::move(settings))), log_(std::move(log)) {}
+
+void TranslateDaemon::pause() const {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const timespec time = {settings_.poll_ns / kSecond, settings_.poll_ns % kSecond};
+  // A signal that stops us ends it early.
+  ::nanosleep(&time, nullptr);
+}
+
+// The file, once it is there and an object file; null if we are stopped before.
+Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
+  while (!stopped_) {
+    auto file = PlainFile::open(settings_.request.in, {.read = true});
+    if (!file && file.error().code != Code::kNotFound) return file;
+    if (file) {
+      TESSERA_TRY(const bool objects, remap::is_object_file(**file));
+      TESSERA_TRY(const int64_t size, (*file)->size());
+      // A producer that was just started has made the file, and nothing in it.
+      if (objects && container::Container::open(**file)) return file;
+      if (!objects && size > 0) {
+        return base::fail(Code::kInvalid,
+                          settings_.request.in +
+                              " is a plain file; only object files can be followed, plain ones "
+                              "are for tessera remap");
+      }
+    }
+    pause();
+  }
+  return std::unique_ptr<PlainFile>();
+}
+
+// An empty file under its name, which nobody else may write.
+Result<std::unique_ptr<PlainFile>> TranslateDaemon::make_target() {
+  const std::string& path = settings_.request.out;
+  if (const auto old = PlainFile::open(path, {.read = true})) {
+    TESSERA_TRY(const bool written, cache::has_writer(**old));
+    if (written) {
+      return base::fail(Code::kRetry,
+                        path +
+                            " is open for writing; wait until that job has ended, or name "
+                            "another file");
+    }
+  }
+  // Those who still read the old file keep it.
+  port::PosixDisk disk;
+  if (const auto removed = disk.remove(path); !removed && removed.error().code != Code::kNotFound) {
+    return base::failure_of(removed);
+  }
+  TESSERA_TRY(
+      auto file,
+      PlainFile::open(path, {.read = true, .write = true, .create = true, .exclusive = true}));
+  TESSERA_TRY(const bool ours, cache::claim_for_writing(*file));
+  if (!ours) return base::fail(Code::kRetry, path + " was opened by another program; try again");
+  TESSERA_TRY_VOID(disk.sync_directory(remap::directory_of(path)));
+  return file;
+}
+
+Result<void> TranslateDaemon::follow(PlainFile& in, remap::Translator& translator) {
+  const port::PosixClock clock;
+  int64_t busy_ns = clock.now_ns();
+  while (true) {
+    // Asked before the step: what is committed after it is found by the next.
+    const bool last = stopped_;
+    TESSERA_TRY(const bool written, cache::has_writer(in));
+    TESSERA_TRY(const bool progress, translator.step());
+    if (progress) log_("commit " + std::to_string(translator.counts().steps) + " translated");
+    if (last) return {};
+    if (written || progress) busy_ns = clock.now_ns();
+    if (clock.now_ns() - busy_ns > settings_.linger_ns) return {};
+    pause();
+  }
+}
+
+// One run for each consumer instead of one for each step.
+Result<void> TranslateDaemon::tidy() {
+  std::vector<Result<remap::RemapReport>> results(static_cast<size_t>(settings_.threads),
+                                                  remap::RemapReport{});
+  remap::Request request = settings_.request;
+  request.in = request.out;
+  port::run_ranks(settings_.threads, [&](port::Exchange& exchange) {
+    remap::Request mine = request;
+    mine.options.fill.syncs = exchange.rank() == 0;
+    results[static_cast<size_t>(exchange.rank())] = remap::run_on_machine(exchange, mine);
+  });
+  if (!results.front()) return base::failure_of(results.front());
+  return {};
+}
+
+Result<remap::TranslatorCounts> TranslateDaemon::run() {
+  TESSERA_TRY(auto in, wait_for_source());
+  if (in == nullptr) return remap::TranslatorCounts{};
+  TESSERA_TRY(auto out, make_target());
+  port::PosixDisk disk;
+  port::SystemRandom random;
+  remap::TranslatorOptions options;
+  options.plan = settings_.request.options.plan;
+  options.threads = settings_.threads;
+  options.consumers = [&](int64_t size) {
+    return remap::load_consumers(disk, settings_.request, size);
+  };
+  TESSERA_TRY(auto translator, remap::Translator::start(*in, *out, random, std::move(options)));
+  log_("following " + settings_.request.in);
+  TESSERA_TRY_VOID(follow(*in, *translator));
+  const remap::TranslatorCounts counts = translator->counts();
+  translator.reset();
+  out.reset();
+  if (counts.steps > 1) TESSERA_TRY_VOID(tidy());
+  return counts;
+}
+
+}  // namespace tessera::daemon
