@@ -3,11 +3,13 @@
 
     tests/cli/run_cli_tests.py TESSERA SOURCE_TREE [unittest arguments]
 """
+import fcntl
 import json
 import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -344,6 +346,122 @@ class Pages(unittest.TestCase):
             done = run("objects", "-", "--html", page, text=json.dumps(hostile))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check_page(page, 1)
+
+
+class Remap(unittest.TestCase):
+    """Files in the layout of their readers: what each reads lies in one run of the container."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.data = os.urandom(1 << 20)
+        (self.folder / "in").write_bytes(self.data)
+        self.write_views("columns.json", 4, 1 << 12)
+
+    def write_views(self, name, readers, record):
+        kind = {"vector": {"count": len(self.data) // record // readers, "blocklength": record,
+                           "stride": record * readers}}
+        text = {"size": len(self.data),
+                "views": [{"type": kind, "displacement": i * record} for i in range(readers)]}
+        (self.folder / name).write_text(json.dumps(text))
+
+    def columns(self, readers, record):
+        rows = [self.data[at:at + record] for at in range(0, len(self.data), record)]
+        return [b"".join(rows[i::readers]) for i in range(readers)]
+
+    def remap(self, *arguments, launch=()):
+        done = subprocess.run([*launch, PROGRAM, "remap", *arguments], capture_output=True,
+                              text=True, cwd=self.folder, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def check(self, name, readers=4, record=1 << 12):
+        container = (self.folder / name).read_bytes()
+        for column in self.columns(readers, record):
+            self.assertIn(column, container)
+
+    def test_plain_and_object_files(self):
+        for threads in ("1", "3"):
+            line = self.remap("in", "a.obj", "--views", "columns.json", "--threads", threads)
+            self.assertRegex(line, r"^a.obj: 1.0 MB in .* GB/s\), 4 allocations, 0.0 MB of them")
+            self.check("a.obj")
+        self.write_views("records.json", 3, 100)
+        self.remap("obj:a.obj", "b.obj", "--views", "records.json", "--no-sync")
+        self.remap("b.obj", "b.obj", "--like", "a.obj", "--quiet")
+        self.check("b.obj")
+        names = {path.name for path in self.folder.iterdir()}
+        self.assertEqual(names, {"in", "a.obj", "b.obj", "columns.json", "records.json"})
+        self.assertEqual((self.folder / "in").read_bytes(), self.data)
+        modes = {(self.folder / name).stat().st_mode for name in ("in", "a.obj", "b.obj")}
+        self.assertEqual(len(modes), 1)
+
+    def test_shared_bytes(self):
+        (self.folder / "in").write_bytes(self.data[:180])
+        figure = str(TREE / "tests/data/figure5.json")
+        each = json.loads(self.remap("in", "o", "--views", figure, "--json"))
+        self.assertEqual((each["stored_bytes"], each["extra_bytes"]), (320, 140))
+        once = json.loads(self.remap("in", "o", "--views", figure, "--replicate", "none",
+                                     "--json"))
+        self.assertEqual((once["stored_bytes"], once["extra_bytes"]), (180, 0))
+
+    def test_bytes_that_nobody_views(self):
+        part = views({"intervals": [[10, 20]]}, size=len(self.data))
+        (self.folder / "part.json").write_text(json.dumps(part))
+        whole = json.loads(self.remap("in", "o", "--views", "part.json", "--json"))
+        self.assertEqual((whole["stored_bytes"], whole["allocations"]), (len(self.data), 2))
+        only = json.loads(self.remap("in", "o", "--views", "part.json", "--only-views", "--json"))
+        self.assertEqual((only["stored_bytes"], only["allocations"]), (10, 1))
+        self.assertEqual(only["size_bytes"], len(self.data))
+
+    def test_under_launchers(self):
+        allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        os.environ.update(allow)
+        self.addCleanup(lambda: [os.environ.pop(name) for name in allow])
+        for mpi, more in (("openmpi", ["--oversubscribe"]), ("mpich", [])):
+            half = pathlib.Path(PROGRAM).parent.parent / f"lib/tessera/tessera-remap-{mpi}"
+            if not shutil.which(f"mpiexec.{mpi}") or not half.exists():
+                continue
+            with self.subTest(mpi):
+                launch = [f"mpiexec.{mpi}", *more, "-n", "3"]
+                line = self.remap("in", mpi, "--views", "columns.json", launch=launch)
+                self.assertIn(f"{mpi}: 3 processes, 1.0 MB", line)
+                self.check(mpi)
+                done = subprocess.run([*launch, PROGRAM, "remap", "none", "o", "--like", mpi],
+                                      capture_output=True, text=True, cwd=self.folder,
+                                      timeout=SECONDS_MAX, check=False)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("open none: No such file or directory", done.stderr)
+
+    def test_refusals(self):
+        def refused(message, code, *arguments):
+            done = run("remap", *arguments, folder=self.folder)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertFalse((self.folder / "o").exists())
+            self.assertFalse((self.folder / "o.remap").exists())
+        refused("open none: No such file", 3, "none", "o", "--views", "columns.json")
+        refused("open none: No such file", 3, "in", "o", "--views", "none")
+        refused("in is not an object file", 1, "in", "o", "--like", "in")
+        refused("expected a value", 1, "in", "o", "--views", "in")
+        refused("[--views,--like]", 2, "in", "o")
+        refused("No such file", 3, "in", "none/o", "--views", "columns.json")
+        self.remap("in", "a.obj", "--views", "columns.json")
+        damaged = bytearray((self.folder / "a.obj").read_bytes())
+        damaged[300_000] ^= 1
+        (self.folder / "d.obj").write_bytes(damaged)
+        refused("d.obj", 4, "d.obj", "o", "--like", "a.obj")
+        damaged[100] ^= 1
+        damaged[4196] ^= 1
+        (self.folder / "d.obj").write_bytes(damaged)
+        refused("d.obj", 4, "d.obj", "o", "--like", "a.obj")
+        with open(self.folder / "a.obj", "r+b") as held:
+            fcntl.lockf(held, fcntl.LOCK_EX, 1, 1 << 62)
+            done = run("remap", "in", "a.obj", "--views", "columns.json", folder=self.folder)
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn("a.obj is open for writing", done.stderr)
+        self.check("a.obj")
 
 
 if __name__ == "__main__":

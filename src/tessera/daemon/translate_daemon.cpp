@@ -46,10 +46,11 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
     if (!file && file.error().code != Code::kNotFound) return file;
     if (file) {
       TESSERA_TRY(const bool objects, remap::is_object_file(**file));
-      TESSERA_TRY(const int64_t size, (*file)->size());
-      // A producer that was just started has made the file, and nothing in it.
       if (objects && container::Container::open(**file)) return file;
-      if (!objects && size > 0) {
+      // A producer that was just started may not have made an object file of it yet.
+      TESSERA_TRY(const bool written, cache::has_writer(**file));
+      TESSERA_TRY(const int64_t size, (*file)->size());
+      if (!objects && !written && size > 0) {
         return base::fail(Code::kInvalid,
                           settings_.request.in +
                               " is a plain file; only object files can be followed, plain ones "
