@@ -19,7 +19,7 @@ namespace tessera::container {
 // Takes the lock, until the file is closed. Requires a file that is open for reading.
 void hold_for_reading(port::PlainFile& file);
 
-// Whether another open of the file holds the lock. Requires a file that is open for writing.
-[[nodiscard]] bool has_readers(port::PlainFile& file);
+// Whether another open of the file holds the lock.
+[[nodiscard]] bool has_readers(const port::PlainFile& file);
 
 }  // namespace tessera::container

@@ -8,6 +8,7 @@ namespace tessera::container {
 namespace {
 
 using base::Result;
+using port::RangeLock;
 
 constexpr pattern::Interval kWriterByte = {pattern::kMaxPosition, pattern::kMaxPosition + 1};
 
@@ -23,8 +24,7 @@ Result<bool> was_replaced(const port::PlainFile& file) {
 }  // namespace
 
 Result<void> claim_for_writing(port::PlainFile& file) {
-  const auto free =
-      file.try_lock_range(kWriterByte.begin, kWriterByte.end, port::RangeLock::kExclusive);
+  const auto free = file.try_lock_range(kWriterByte.begin, kWriterByte.end, RangeLock::kExclusive);
   if (free && !*free) {
     return base::fail(base::Code::kRetry,
                       file.path() +
@@ -35,6 +35,10 @@ Result<void> claim_for_writing(port::PlainFile& file) {
   if (!replaced) return {};
   return base::fail(base::Code::kRetry,
                     file.path() + " was replaced while it was opened; open it again");
+}
+
+bool has_writer(const port::PlainFile& file) {
+  return file.is_locked_elsewhere(kWriterByte.begin, kWriterByte.end, RangeLock::kShared);
 }
 
 }  // namespace tessera::container

@@ -16,4 +16,7 @@ namespace tessera::container {
 // Requires a file that is open for reading and writing.
 [[nodiscard]] base::Result<void> claim_for_writing(port::PlainFile& file);
 
+// Whether somebody else has the claim now; false where the file system has no locks.
+[[nodiscard]] bool has_writer(const port::PlainFile& file);
+
 }  // namespace tessera::container

@@ -5,7 +5,8 @@
 
 #include <vector>
 
-#include "tessera/cache/writer_claim.hpp"
+#include "tessera/container/reader_lock.hpp"
+#include "tessera/container/writer_claim.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_disk.hpp"
 #include "tessera/port/system_random.hpp"
@@ -46,9 +47,12 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
     if (!file && file.error().code != Code::kNotFound) return file;
     if (file) {
       TESSERA_TRY(const bool objects, remap::is_object_file(**file));
-      if (objects && container::Container::open(**file)) return file;
+      if (objects && container::Container::open(**file)) {
+        container::hold_for_reading(**file);
+        return file;
+      }
       // A producer that was just started may not have made an object file of it yet.
-      TESSERA_TRY(const bool written, cache::has_writer(**file));
+      const bool written = container::has_writer(**file);
       TESSERA_TRY(const int64_t size, (*file)->size());
       if (!objects && !written && size > 0) {
         return base::fail(Code::kInvalid,
@@ -66,7 +70,7 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
 Result<std::unique_ptr<PlainFile>> TranslateDaemon::make_target() {
   const std::string& path = settings_.request.out;
   if (const auto old = PlainFile::open(path, {.read = true})) {
-    TESSERA_TRY(const bool written, cache::has_writer(**old));
+    const bool written = container::has_writer(**old);
     if (written) {
       return base::fail(Code::kRetry,
                         path +
@@ -82,8 +86,7 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::make_target() {
   TESSERA_TRY(
       auto file,
       PlainFile::open(path, {.read = true, .write = true, .create = true, .exclusive = true}));
-  TESSERA_TRY(const bool ours, cache::claim_for_writing(*file));
-  if (!ours) return base::fail(Code::kRetry, path + " was opened by another program; try again");
+  TESSERA_TRY_VOID(container::claim_for_writing(*file));
   TESSERA_TRY_VOID(disk.sync_directory(remap::directory_of(path)));
   return file;
 }
@@ -94,7 +97,7 @@ Result<void> TranslateDaemon::follow(PlainFile& in, remap::Translator& translato
   while (true) {
     // Asked before the step: what is committed after it is found by the next.
     const bool last = stopped_;
-    TESSERA_TRY(const bool written, cache::has_writer(in));
+    const bool written = container::has_writer(in);
     TESSERA_TRY(const bool progress, translator.step());
     if (progress) log_("commit " + std::to_string(translator.counts().steps) + " translated");
     if (last) return {};

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "tessera/cache/object_file.hpp"
-#include "tessera/cache/writer_claim.hpp"
 #include "tessera/container/checker.hpp"
+#include "tessera/container/writer_claim.hpp"
 #include "tessera/port/self_team.hpp"
 #include "tessera/port/shared_number.hpp"
 #include "tessera/port/system_random.hpp"
@@ -30,7 +30,7 @@ class Producer {
  public:
   explicit Producer(const std::string& path) {
     file_ = PlainFile::open(path, {.read = true, .write = true, .create = true}).value();
-    EXPECT_TRUE(cache::claim_for_writing(*file_).value());
+    EXPECT_TRUE(container::claim_for_writing(*file_));
     port::SystemRandom random;
     cache::ObjectFileOptions options;
     options.write = options.create = true;

@@ -221,6 +221,13 @@ base::Result<bool> PlainFile::try_lock_range(int64_t begin, int64_t end, RangeLo
   return base::fail_errno(errno, lock_name(lock) + path() + range_text(begin, end));
 }
 
+bool PlainFile::is_locked_elsewhere(int64_t begin, int64_t end, RangeLock lock) const {
+  TESSERA_ASSERT(0 <= begin && begin < end);
+  if (store_.on()) return false;
+  struct flock range = range_of(begin, end, lock);
+  return ::fcntl(descriptor(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
 base::Result<PlainFile::Identity> PlainFile::identity() const {
   struct stat status {};
   TESSERA_TRY_VOID(check(::fstat(descriptor(), &status), "get the identity of " + path()));

@@ -63,6 +63,9 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<void> lock_range(int64_t begin, int64_t end, RangeLock lock);
   // The same without waiting: false if somebody else has a lock there.
   [[nodiscard]] base::Result<bool> try_lock_range(int64_t begin, int64_t end, RangeLock lock);
+  // Whether somebody else has a lock there that excludes this one; nothing is taken. False where
+  // the file system has none.
+  [[nodiscard]] bool is_locked_elsewhere(int64_t begin, int64_t end, RangeLock lock) const;
 
   // Which file this is, whatever name it was opened by.
   struct Identity {

@@ -9,7 +9,8 @@
 
 #include "tessera/base/json.hpp"
 #include "tessera/base/json_writer.hpp"
-#include "tessera/cache/writer_claim.hpp"
+#include "tessera/container/reader_lock.hpp"
+#include "tessera/container/writer_claim.hpp"
 #include "tessera/object/views_file.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/port/posix_disk.hpp"
@@ -63,8 +64,7 @@ std::optional<mode_t> permissions_for(const Request& request) {
 Result<void> check_target(const std::string& path) {
   const auto file = port::PlainFile::open(path, {.read = true});
   if (!file) return file.error().code == Code::kNotFound ? Result<void>() : base::failure_of(file);
-  TESSERA_TRY(const bool written, cache::has_writer(**file));
-  if (!written) return {};
+  if (!container::has_writer(**file)) return {};
   return base::fail(Code::kRetry,
                     path + " is open for writing; wait until that job has ended, or name another");
 }
@@ -115,6 +115,9 @@ Result<RemapReport> run_on_machine(port::Exchange& exchange, const Request& give
   const bool first = exchange.rank() == 0;
   TESSERA_TRY_VOID(exchange.agree(first ? check_target(request.out) : Result<void>()));
   const auto permissions = permissions_for(request);
+  // Whoever writes the source meanwhile leaves the commit that is read here alone.
+  const auto read = port::PlainFile::open(request.in, {.read = true});
+  if (read) container::hold_for_reading(**read);
   port::PosixDisk disk;
   TESSERA_TRY(const RemapReport report, run_request(exchange, disk, request));
   Result<void> allowed;
