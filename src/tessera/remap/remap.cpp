@@ -19,7 +19,12 @@ class UnsyncedFile final : public port::File {
  public:
   explicit UnsyncedFile(port::File& inner) : File(inner.path()), inner_(inner) {}
 
-  [[nodiscard]] Result<void> truncate(int64_t size) override { return inner_.truncate(size); }
+  [[nodiscard]] Result<void> truncate(int64_t size) override {
+    // ext4 takes a file that was cut to nothing for one that is replaced, and writes it to the disk
+    // when it is closed.
+    TESSERA_TRY(const int64_t before, inner_.size());
+    return before == size ? Result<void>() : inner_.truncate(size);
+  }
   [[nodiscard]] Result<int64_t> size() override { return inner_.size(); }
   [[nodiscard]] Result<void> sync() override { return {}; }
 
