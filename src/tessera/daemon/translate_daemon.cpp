@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "tessera/container/reader_lock.hpp"
 #include "tessera/container/writer_claim.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_disk.hpp"
@@ -47,10 +46,7 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
     if (!file && file.error().code != Code::kNotFound) return file;
     if (file) {
       TESSERA_TRY(const bool objects, remap::is_object_file(**file));
-      if (objects && container::Container::open(**file)) {
-        container::hold_for_reading(**file);
-        return file;
-      }
+      if (objects && container::Container::open(**file)) return file;
       // A producer that was just started may not have made an object file of it yet.
       const bool written = container::has_writer(**file);
       TESSERA_TRY(const int64_t size, (*file)->size());
