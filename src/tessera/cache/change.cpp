@@ -8,6 +8,10 @@ base::Bytes encode_change(const Change& change) {
   base::Bytes bytes;
   base::ByteWriter writer(bytes);
   writer.u8(static_cast<uint8_t>(change.kind));
+  if (change.kind == Change::Kind::kGrow) {
+    writer.signed_varint(change.size);
+    return bytes;
+  }
   writer.signed_varint(change.mapping.allocation);
   if (change.kind == Change::Kind::kRewrite) {
     writer.signed_varint(change.places.begin);
@@ -26,6 +30,11 @@ base::Result<Change> decode_change(base::ByteView bytes) {
   Change change;
   TESSERA_TRY(const uint8_t kind, reader.u8());
   change.kind = static_cast<Change::Kind>(kind);
+  if (change.kind == Change::Kind::kGrow) {
+    TESSERA_TRY(change.size, reader.signed_varint());
+    TESSERA_TRY_VOID(reader.expect_end());
+    return change;
+  }
   TESSERA_TRY(change.mapping.allocation, reader.signed_varint());
   if (change.kind == Change::Kind::kRewrite) {
     TESSERA_TRY(change.places.begin, reader.signed_varint());

@@ -2,9 +2,9 @@
 //
 // A write maps bytes to places of an allocation that nobody but its writer knew; a rewrite has
 // changed bytes of such an allocation in their place, after which whoever manages it must learn the
-// checksums of its blocks anew. Changes travel between processes of one job, which run the same
-// program; decode_change() nevertheless answers any bytes with a change or an error.
-// Thread safety: values and pure functions.
+// checksums of its blocks anew; a file has grown by bytes that had their places before. Changes
+// travel between processes of one job, which run the same program; decode_change() nevertheless
+// answers any bytes with a change or an error. Thread safety: values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace tessera::cache {
 
 struct Change {
-  enum class Kind : uint8_t { kWrite = 1, kRewrite = 2 };
+  enum class Kind : uint8_t { kWrite = 1, kRewrite = 2, kGrow = 3 };
 
   Kind kind = Kind::kWrite;
   // Of a write: where its bytes are. Of a rewrite: the allocation alone counts.
@@ -26,6 +26,7 @@ struct Change {
   int64_t allocation_begin = 0;
   // Of a rewrite: the places that have changed lie in it.
   pattern::Interval places;
+  int64_t size = 0;  // of the file, if it has grown
 };
 
 [[nodiscard]] base::Bytes encode_change(const Change& change);

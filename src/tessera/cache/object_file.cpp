@@ -262,6 +262,7 @@ void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
     state.space = container::Space(used);
     state.first_id = state.contents.next_id();
     state.begins.clear();
+    state.shelves.clear();
     state.regions.clear();
     state.rewrites = true;
     state.untold.clear();
@@ -286,6 +287,10 @@ ObjectFileCounts ObjectFile::counts() {
 
 Result<void> ObjectFile::apply(State& state, int from, ByteView record) {
   TESSERA_TRY(const Change change, decode_change(record));
+  if (change.kind == Change::Kind::kGrow) {
+    state.contents.size = std::max(state.contents.size, change.size);
+    return {};
+  }
   const map::Mapping& mapping = change.mapping;
   if (change.kind == Change::Kind::kRewrite) {
     state.regions.note_rewritten(mapping.allocation, change.places);

@@ -60,6 +60,12 @@ struct ObjectFileOptions {
   bool migrate = false;  // bytes written again since the last commit go to their new writer
 };
 
+// The bytes of one reader to come, in file order, each at its place in one allocation.
+struct Shelf {
+  int32_t manager = 0;
+  pattern::ByteSet bytes;
+};
+
 // Numbers for those who want to know what was done.
 struct ObjectFileCounts {
   int64_t appended_bytes = 0;
@@ -76,6 +82,12 @@ class ObjectFile {
                                                                       const Ranks& ranks,
                                                                       port::Random& random,
                                                                       ObjectFileOptions options);
+
+  // Gives bytes their places before they are written: those of each shelf together, as the map
+  // says, whose allocation i is shelf i. Bytes on several shelves are written to all of them. Holds
+  // until the next commit; bytes that nobody writes until then are zeros. Requires a new file.
+  // Collective, the same on all ranks.
+  [[nodiscard]] base::Result<void> lay_out(std::vector<Shelf> shelves, map::FileMap map);
 
   // Where a write of so many bytes will go. A write that some other thread makes is placed before,
   // in the thread of collective calls.
@@ -121,6 +133,12 @@ class ObjectFile {
   // An epoch is a stamp, which grows with what a rank has heard of, and the rank: (O2).
   static constexpr uint64_t kEpochsPerStamp = uint64_t{1} << 20;
 
+  // A shelf that has its place.
+  struct Placement {
+    pattern::ByteSet bytes;
+    map::AllocationId allocation = 0;
+  };
+
   struct State {
     explicit State(int64_t block_bytes) : regions(block_bytes) {}
 
@@ -131,10 +149,11 @@ class ObjectFile {
     std::unordered_map<map::AllocationId, int64_t> begins;
     container::Space space{{}};
     map::AllocationId first_id = 0;  // of those since the last commit
+    std::vector<Placement> shelves;  // until the next commit
     Regions regions;
-    bool rewrites = true;  // false after a commit that failed, and may have reached the disk
-    std::unique_ptr<News> news;       // null: ranks hear of each other when they meet
-    uint64_t stamp = 1;               // see epoch()
+    bool rewrites = true;        // false after a commit that failed, and may have reached the disk
+    std::unique_ptr<News> news;  // null: ranks hear of each other when they meet
+    uint64_t stamp = 1;          // see epoch()
     std::vector<base::Bytes> untold;  // changes that others hear of when they meet
     bool changed = false;             // by this rank, since the last commit
     int64_t chunk_bytes = 0;          // of space taken at a time
@@ -191,6 +210,13 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> replace_news(std::unique_ptr<News> news);
   [[nodiscard]] base::Result<void> adopt(const Found& found);
   void begin_epoch(const std::vector<Interval>& used);
+
+  [[nodiscard]] base::Result<int64_t> take_shelf_space(const std::vector<Shelf>& shelves);
+  void place_shelves(State& state, std::vector<Shelf> shelves, int64_t first);
+  [[nodiscard]] base::Result<std::vector<move::Move>> find_shelves(const State& state,
+                                                                   const move::Move& move) const;
+  [[nodiscard]] port::Transfer write_to_shelves(const std::vector<move::Move>& parts,
+                                                const move::Move& move);
 
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);
   [[nodiscard]] base::Result<std::vector<Rewrite>> find_rewrites(State& state,

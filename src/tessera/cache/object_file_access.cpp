@@ -5,7 +5,6 @@
 #include "tessera/cache/object_file.hpp"
 #include "tessera/cache/packed_write.hpp"
 #include "tessera/cache/place_reader.hpp"
-#include "tessera/pattern/join.hpp"
 
 namespace tessera::cache {
 
@@ -18,16 +17,6 @@ using pattern::Pattern;
 using port::Transfer;
 
 constexpr int64_t kChunkBytesMax = int64_t{64} << 20;
-
-// The part of a move whose file bytes are in the set: their places take the place of the file.
-Result<Move> select_part(const Move& move, const ByteSet& bytes, Pattern places) {
-  Move part = move;
-  part.file = std::move(places);
-  if (bytes.size() == move.size()) return part;
-  TESSERA_TRY(const ByteSet stream, pattern::locate(move.file, bytes));
-  TESSERA_TRY(part.memory, pattern::select(move.memory, stream.ascending()));
-  return part;
-}
 
 }  // namespace
 
@@ -110,6 +99,9 @@ Transfer ObjectFile::write(const Move& move, const Placed& placed) {
 
 Transfer ObjectFile::write(const Move& move) {
   if (move.size() == 0) return {0, {}};
+  const auto shelves = state_.with([&](const State& state) { return find_shelves(state, move); });
+  if (!shelves) return {0, base::failure_of(shelves)};
+  if (!shelves->empty()) return write_to_shelves(*shelves, move);
   auto rewrites = state_.with([&](State& state) { return find_rewrites(state, move); });
   if (!rewrites) return {0, base::failure_of(rewrites)};
   if (!rewrites->empty()) return rewrite(*rewrites, move.size());

@@ -314,6 +314,44 @@ TEST_F(ObjectFileTest, ADamagedBlockIsAnErrorAndNotBytes) {
   EXPECT_TRUE(linear.read_at(0, out));
 }
 
+// Two readers of every other 1,000 bytes, and rows that writers write.
+TEST_F(ObjectFileTest, WhatIsLaidOutBeforeIsOneRunForEachReader) {
+  auto objects = open(true);
+  std::vector<Shelf> shelves;
+  map::FileMap map;
+  for (int reader = 0; reader < 2; ++reader) {
+    const Pattern run = Pattern::run({{reader * 1000}}, 1000).value();
+    shelves.push_back(
+        {reader, pattern::ByteSet::of_ascending(pattern::repeat(run, 50, {{2000}}).value())});
+    ASSERT_TRUE(map.add({shelves.back().bytes, reader, 0, 0}));
+  }
+  const auto views = shelves;
+  ASSERT_TRUE(objects->lay_out(std::move(shelves), std::move(map)));
+  std::string row(5000, ' ');
+  for (int64_t i = 0; i < 20; ++i) {
+    std::fill(row.begin(), row.end(), static_cast<char>('a' + i));
+    ASSERT_TRUE(write(*objects, i * 5000, row));
+  }
+  EXPECT_EQ(read(*objects, 4999, 2), "ab");
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(objects->size().value(), 100000);
+  EXPECT_TRUE(container::check(*file_).value().sound());
+  for (const Shelf& view : views) {
+    Move move;
+    move.file = view.bytes.ascending();
+    move.memory = Pattern::run({{0}}, move.file.size()).value();
+    Bytes memory(static_cast<size_t>(move.file.size()));
+    move.base = memory.data();
+    const ObjectFileCounts before = objects->counts();
+    ASSERT_TRUE(objects->read(move));
+    EXPECT_EQ(objects->counts().parts_read - before.parts_read, 1);
+    for (int64_t i = 0; i < move.file.size(); ++i) {
+      ASSERT_EQ(static_cast<char>(memory[static_cast<size_t>(i)]),
+                'a' + move.file.position(i)[0] / 5000);
+    }
+  }
+}
+
 TEST_F(ObjectFileTest, BytesWrittenAgainBeforeACommitStayInTheirPlace) {
   auto objects = open(true);
   ASSERT_TRUE(write(*objects, 0, std::string(50000, 'a')));

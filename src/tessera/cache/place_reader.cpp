@@ -12,6 +12,7 @@
 #include "tessera/move/segments.hpp"
 #include "tessera/pattern/copy.hpp"
 #include "tessera/pattern/cursor.hpp"
+#include "tessera/pattern/join.hpp"
 
 namespace tessera::cache {
 
@@ -93,6 +94,15 @@ Result<void> read_places(port::File& file, const Allocation& allocation, const M
   BlockReader reader(file, options);
   return ascends ? read_ascending(reader, allocation, move)
                  : read_jumping(reader, allocation, move);
+}
+
+Result<Move> select_part(const Move& move, const pattern::ByteSet& bytes, pattern::Pattern places) {
+  Move part = move;
+  part.file = std::move(places);
+  if (bytes.size() == move.size()) return part;
+  TESSERA_TRY(const pattern::ByteSet stream, pattern::locate(move.file, bytes));
+  TESSERA_TRY(part.memory, pattern::select(move.memory, stream.ascending()));
+  return part;
 }
 
 void fill_with_zeros(std::byte* base, const pattern::Pattern& memory) {

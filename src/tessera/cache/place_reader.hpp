@@ -27,6 +27,12 @@ struct PlaceSettings {
 // Executes a move on a file, by the engine that costs least; a write touches no other byte.
 [[nodiscard]] port::Transfer execute_on(port::File& file, const move::Move& move);
 
+// The part of a move whose file bytes are in the set, which is part of them: their places take the
+// place of the file's positions.
+[[nodiscard]] base::Result<move::Move> select_part(const move::Move& move,
+                                                   const pattern::ByteSet& bytes,
+                                                   pattern::Pattern places);
+
 // Sets the bytes of a pattern of memory to zero.
 void fill_with_zeros(std::byte* base, const pattern::Pattern& memory);
 

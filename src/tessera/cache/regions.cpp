@@ -27,21 +27,23 @@ Regions::Region* Regions::find(map::AllocationId id) {
 
 int64_t Regions::room() const {
   int64_t bytes = 0;
-  for (size_t i = current_; i < regions_.size(); ++i) {
-    bytes += regions_[i].space.length() - regions_[i].used;
-  }
+  for (size_t i = current_; i < regions_.size(); ++i) bytes += regions_[i].room();
   return bytes;
 }
 
-void Regions::add_room(map::AllocationId id, Interval space) {
-  TESSERA_ASSERT(space.begin % block_bytes_ == 0 && space.end % block_bytes_ == 0);
-  Region region;
-  region.id = id;
-  region.space = space;
-  const auto blocks = base::exact_cast<size_t>(space.length() / block_bytes_);
+void Regions::add(Region region) {
+  TESSERA_ASSERT(region.space.begin % block_bytes_ == 0 && region.space.end % block_bytes_ == 0);
+  const auto blocks = base::exact_cast<size_t>(region.space.length() / block_bytes_);
   region.sums.resize(blocks);
   region.known.resize(blocks);
   regions_.push_back(std::move(region));
+}
+
+void Regions::add_room(map::AllocationId id, Interval space) { add({.id = id, .space = space}); }
+
+void Regions::add_filled(map::AllocationId id, Interval space, int64_t bytes, int32_t manager) {
+  TESSERA_ASSERT(bytes <= space.length());
+  add({.id = id, .space = space, .used = bytes, .manager = manager});
 }
 
 std::vector<Extent> Regions::take(int64_t bytes) {
@@ -49,11 +51,11 @@ std::vector<Extent> Regions::take(int64_t bytes) {
   std::vector<Extent> extents;
   while (bytes > 0) {
     Region& region = regions_[current_];
-    const int64_t taken = std::min(bytes, region.space.length() - region.used);
+    const int64_t taken = std::min(bytes, region.room());
     if (taken > 0) extents.push_back({region.id, region.used, taken, region.space.begin});
     region.used += taken;
     bytes -= taken;
-    if (region.used == region.space.length()) ++current_;
+    if (region.room() == 0) ++current_;
   }
   return extents;
 }
@@ -125,7 +127,7 @@ base::Result<std::vector<container::Allocation>> Regions::close(port::File& file
     container::Allocation allocation;
     allocation.id = region.id;
     allocation.place = {region.space.begin, region.space.begin + blocks * block_bytes_};
-    allocation.manager = manager;
+    allocation.manager = region.manager.value_or(manager);
     allocation.checksums.assign(region.sums.begin(), region.sums.begin() + blocks);
     allocations.push_back(std::move(allocation));
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tessera/base/result.hpp"
@@ -47,6 +48,8 @@ class Regions {
   [[nodiscard]] int64_t room() const;
   // Whole blocks of the container that are free. Of adjacent pieces the second keeps its own id.
   void add_room(map::AllocationId id, Interval space);
+  // Space that others fill too, of which so many bytes count; it is given to nobody.
+  void add_filled(map::AllocationId id, Interval space, int64_t bytes, int32_t manager);
   // Requires bytes <= room(). Several extents where the room is in pieces.
   [[nodiscard]] std::vector<Extent> take(int64_t bytes);
 
@@ -55,9 +58,9 @@ class Regions {
   // Bytes at places of an allocation of this rank have changed; others are ignored.
   void note_rewritten(map::AllocationId allocation, Interval places);
 
-  // What was filled, as allocations of this manager, with all checksums; those that are not known
-  // are read back. Fills the last blocks up with zeros. Requires that nobody writes meanwhile.
-  // Fails as the file does; it may be called again.
+  // What was filled, as allocations of this manager unless they have another, with all checksums;
+  // those that are not known are read back. Fills the last blocks up with zeros. Requires that
+  // nobody writes meanwhile. Fails as the file does; it may be called again.
   [[nodiscard]] base::Result<std::vector<container::Allocation>> close(port::File& file,
                                                                        int32_t manager);
   // After a commit that failed: nothing more goes into blocks that it may have named.
@@ -73,10 +76,14 @@ class Regions {
     map::AllocationId id = 0;
     Interval space;
     int64_t used = 0;
-    std::vector<uint64_t> sums;
-    std::vector<bool> known;
+    std::optional<int32_t> manager = {};  // if it is not the rank
+    std::vector<uint64_t> sums = {};
+    std::vector<bool> known = {};
+
+    [[nodiscard]] int64_t room() const { return manager ? 0 : space.length() - used; }
   };
 
+  void add(Region region);
   [[nodiscard]] Region* find(map::AllocationId id);
   [[nodiscard]] base::Result<void> fill_up(Region& region, port::File& file) const;
   [[nodiscard]] base::Result<void> learn_sums(Region& region, port::File& file) const;

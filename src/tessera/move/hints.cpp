@@ -75,6 +75,12 @@ constexpr Option kTable[] = {
                       "on: what is written to a plain file waits in a file without a name, in the "
                       "folder for temporary files if all ranks are on one node, until "
                       "MPI_File_sync or MPI_File_close writes it in large requests."),
+    base::string_option("tessera_consumer_views", "", 4096,
+                        "A file with the views of those who will read a new object file: what is "
+                        "written before its first sync is laid out for them."),
+    base::enum_option("tessera_replicate", "none", "none|shared",
+                      "shared: with tessera_consumer_views, bytes that several readers share are "
+                      "stored for each of them."),
     base::enum_option("tessera_verify", "on", "on|off",
                       "Whether reads of object files check the blocks they read."),
     base::enum_option("tessera_shared_writes", "forward", "forward|migrate",
@@ -304,6 +310,8 @@ void Hints::settle() {
   lock_private = value("tessera_lock_private").text == "enable";
   object_layout = value("tessera_layout").text == "object";
   cache = value("tessera_cache").text == "on";
+  consumer_views = value("tessera_consumer_views").text;
+  replicate = value("tessera_replicate").text == "shared";
   verify = value("tessera_verify").text == "on";
   migrate = value("tessera_shared_writes").text == "migrate";
   effective_.clear();

@@ -74,7 +74,9 @@ class Hints {
   bool lock_reads_alone = false;
   bool lock_private = false;
   bool object_layout = false;
-  bool cache = false;  // of a plain file
+  bool cache = false;          // of a plain file
+  std::string consumer_views;  // the path of a views file; empty: none
+  bool replicate = false;
   bool verify = true;
   bool migrate = false;  // shared writes of object files
 

@@ -12,6 +12,8 @@
 #include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/port/posix_disk.hpp"
 #include "tessera/port/system_random.hpp"
+#include "tessera/remap/plan.hpp"
+#include "tessera/remap/request.hpp"
 
 namespace tessera::mpiio {
 
@@ -70,6 +72,48 @@ cache::Ranks ranks_of(Group& group) {
   return {group.exchange(), group.team(), group.space_taken(), group.leads_node()};
 }
 
+// The text of the file that holds the views of readers to come, read by the first rank.
+Result<std::string> share_views(const ObjectOpening& opening) {
+  port::Exchange& exchange = opening.group.exchange();
+  Result<std::string> text = std::string();
+  port::PosixDisk disk;
+  if (exchange.rank() == 0) text = remap::read_views_text(disk, opening.hints.consumer_views);
+  TESSERA_TRY_VOID(exchange.agree(text ? Result<void>() : Result<void>(base::failure_of(text))));
+  TESSERA_TRY(const base::Bytes told, exchange.broadcast(0, base::copy_of(base::bytes_of(*text))));
+  return std::string(base::text_of(told));
+}
+
+struct Layout {
+  std::vector<cache::Shelf> shelves;
+  map::FileMap map;
+};
+
+Result<Layout> layout_of(const std::string& views, bool replicate) {
+  TESSERA_TRY(const object::ViewsFile file, object::parse_views(views));
+  TESSERA_TRY(const auto consumers, remap::consumers_of(file));
+  remap::PlanOptions options;
+  options.sharing = replicate ? remap::Sharing::kReplicated : remap::Sharing::kOnce;
+  options.keep_rest = false;
+  TESSERA_TRY(const remap::Plan plan, remap::make_plan(file.range.end, consumers, options));
+  Layout layout;
+  TESSERA_TRY(layout.map, remap::map_of(plan, 0, 0));
+  for (const remap::Shelf& shelf : plan.shelves) {
+    layout.shelves.push_back({shelf.manager, shelf.bytes});
+  }
+  return layout;
+}
+
+// Gives the bytes of a new file the places that suit its readers. Collective.
+Result<void> lay_out(cache::ObjectFile& objects, const ObjectOpening& opening) {
+  TESSERA_TRY(const std::string views, share_views(opening));
+  auto layout = layout_of(views, opening.hints.replicate);
+  if (!layout) {
+    return fault(MPI_ERR_INFO_VALUE, "tessera_consumer_views=" + opening.hints.consumer_views +
+                                         ": " + layout.error().message());
+  }
+  return objects.lay_out(std::move(layout->shelves), std::move(layout->map));
+}
+
 // A name for the store of a cache: where all ranks reach it.
 std::string store_name(const ObjectOpening& opening) {
   port::SystemRandom random;
@@ -125,7 +169,10 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
   port::SystemRandom random;
   cache::Ranks ranks = ranks_of(opening.group);
   ranks.has_readers = [&file = opening.file] { return container::has_readers(file); };
-  return cache::ObjectFile::open(opening.file, ranks, random, options);
+  TESSERA_TRY(auto objects, cache::ObjectFile::open(opening.file, ranks, random, options));
+  const bool lays_out = options.create && !opening.hints.consumer_views.empty();
+  if (lays_out) TESSERA_TRY_VOID(lay_out(*objects, opening));
+  return objects;
 }
 
 Result<CachedFile> open_cache(const ObjectOpening& opening) {

@@ -23,22 +23,8 @@ namespace {
 using base::Code;
 using base::Result;
 
-Result<std::string> read_text(port::Disk& disk, const std::string& path) {
-  TESSERA_TRY(const auto file, disk.open(path, port::Access::kRead));
-  TESSERA_TRY(const int64_t size, file->size());
-  if (size > base::JsonLimits{}.size_bytes) {
-    return base::fail(Code::kInvalid, "too large for a views file");
-  }
-  std::string text(static_cast<size_t>(size), '\0');
-  const port::Transfer read =
-      file->read_at(0, {reinterpret_cast<std::byte*>(text.data()), text.size()});
-  TESSERA_TRY_VOID(read.status);
-  text.resize(static_cast<size_t>(read.bytes));
-  return text;
-}
-
 Result<std::vector<Consumer>> of_views_file(port::Disk& disk, const std::string& path) {
-  TESSERA_TRY(const std::string text, read_text(disk, path));
+  TESSERA_TRY(const std::string text, read_views_text(disk, path));
   TESSERA_TRY(const object::ViewsFile file, object::parse_views(text));
   return consumers_of(file);
 }
@@ -70,6 +56,20 @@ Result<void> check_target(const std::string& path) {
 }
 
 }  // namespace
+
+Result<std::string> read_views_text(port::Disk& disk, const std::string& path) {
+  TESSERA_TRY(const auto file, disk.open(path, port::Access::kRead));
+  TESSERA_TRY(const int64_t size, file->size());
+  if (size > base::JsonLimits{}.size_bytes) {
+    return base::fail(Code::kInvalid, "too large for a views file");
+  }
+  std::string text(static_cast<size_t>(size), '\0');
+  const port::Transfer read =
+      file->read_at(0, {reinterpret_cast<std::byte*>(text.data()), text.size()});
+  TESSERA_TRY_VOID(read.status);
+  text.resize(static_cast<size_t>(read.bytes));
+  return text;
+}
 
 std::string path_of(const std::string& name) {
   constexpr std::string_view kPrefix = "obj:";

@@ -20,6 +20,9 @@ struct Request {
   RemapOptions options;
 };
 
+// The text of a views file. Fails with kInvalid if it is larger than one may be.
+[[nodiscard]] base::Result<std::string> read_views_text(port::Disk& disk, const std::string& path);
+
 // A name without the prefix of object files.
 [[nodiscard]] std::string path_of(const std::string& name);
 
