@@ -14,7 +14,8 @@ namespace {
 using base::ByteView;
 using base::Result;
 
-constexpr size_t kLogBytes = size_t{1} << 20;
+// Pages that nobody writes to cost nothing.
+constexpr size_t kLogBytes = size_t{4} << 20;
 constexpr size_t kCapacity = kLogBytes - 64;
 
 // A log is records, each behind its length.

@@ -44,9 +44,9 @@ Examples:
 inline constexpr const char* kRemapFooter = R"(
 Writes the bytes of IN, a plain file or an object file, into a new object file OUT, in which each
 process of the views has its bytes in one run: it reads them with one request. Programs open OUT as
-obj:OUT, or any bytes of it through any other view. Bytes that several processes share are stored for
-each of them, unless --replicate none; bytes that nobody views are stored too, unless --only-views.
-OUT appears whole, or not at all; it may be IN.
+obj:OUT, or any bytes of it through any other view. Bytes that several processes share are stored
+for each of them, unless --replicate none; bytes that nobody views are stored too, unless
+--only-views. OUT appears whole, or not at all; it may be IN.
 
 Examples:
   tessera remap data.bin data.obj --views readers.json      the layout of a views file
