@@ -190,9 +190,9 @@ TEST(Remap, TheWallOfThePaper) {
   const auto contents = container::Container::open(*file)->read_contents().value();
   ASSERT_EQ(contents.allocations.size(), 4U);
   const auto row = [&](int64_t begin) { return text.substr(static_cast<size_t>(begin), 40); };
-  for (size_t reader = 0; reader < 4; ++reader) {
+  for (int64_t reader = 0; reader < 4; ++reader) {
     const int64_t corner = reader % 2 * 20 + reader / 2 * 60;
-    const container::Allocation& section = contents.allocations[reader];
+    const container::Allocation& section = contents.allocations[static_cast<size_t>(reader)];
     std::string bytes(80, '\0');
     ASSERT_TRUE(file->read_at(section.place.begin,
                               {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}));

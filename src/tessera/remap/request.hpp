@@ -40,7 +40,7 @@ struct Request {
 // replaced. The new file has the permissions of the one that it replaces, else of the source, less
 // the umask.
 [[nodiscard]] base::Result<RemapReport> run_on_machine(port::Exchange& exchange,
-                                                       const Request& request);
+                                                       const Request& given);
 
 // One line for people: what was done, in which time.
 [[nodiscard]] std::string summary_text(const RemapReport& report, double seconds);

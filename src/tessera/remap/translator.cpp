@@ -33,8 +33,9 @@ Result<std::unique_ptr<Translator>> Translator::start(port::File& in, port::File
 
 Result<bool> Translator::step() {
   for (int attempt = 1;; ++attempt) {
-    const Result<bool> looked = in_container_.refresh();
-    if (!looked) return looked;
+    if (const Result<bool> looked = in_container_.refresh(); !looked) {
+      return base::failure_of(looked);
+    }
     if (in_container_.superblock().sequence == taken_sequence_) return false;
     TESSERA_TRY(const Contents found, in_container_.read_contents());
     const uint64_t sequence = in_container_.superblock().sequence;
