@@ -12,6 +12,19 @@
 
 namespace tessera::port {
 
+namespace {
+
+struct flock byte_lock(short type, int64_t number) {
+  struct flock range {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = number;
+  range.l_len = 1;
+  return range;
+}
+
+}  // namespace
+
 Mapping::~Mapping() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
@@ -57,6 +70,16 @@ base::Result<Mapping> MemoryFile::map(int64_t offset, int64_t length) const {
   // Most systems do not give them to shared memory, which is no error.
   (void)::madvise(memory, bytes, MADV_HUGEPAGE);
   return Mapping({static_cast<std::byte*>(memory), bytes});
+}
+
+bool MemoryFile::try_own(int64_t number) const {
+  struct flock range = byte_lock(F_WRLCK, number);
+  return uninterrupted([&] { return ::fcntl(descriptor(), F_OFD_SETLK, &range); }) != -1;
+}
+
+void MemoryFile::disown(int64_t number) const {
+  struct flock range = byte_lock(F_UNLCK, number);
+  (void)uninterrupted([&] { return ::fcntl(descriptor(), F_OFD_SETLK, &range); });
 }
 
 }  // namespace tessera::port

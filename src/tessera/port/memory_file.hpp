@@ -52,6 +52,11 @@ class MemoryFile {
   // size. Large pages are asked for where the system gives them to shared memory.
   [[nodiscard]] base::Result<Mapping> map(int64_t offset, int64_t length) const;
 
+  // Whether this open of the file has byte `number` for itself from now on, until the last process
+  // that shares the open (a child of fork() does) has closed it or has ended, however it ends.
+  [[nodiscard]] bool try_own(int64_t number) const;
+  void disown(int64_t number) const;
+
   [[nodiscard]] int descriptor() const { return descriptor_.number(); }
 
  private:
