@@ -18,6 +18,8 @@
 #include <memory>
 #include <optional>
 
+#include "tessera/base/bytes.hpp"
+#include "tessera/base/result.hpp"
 #include "tessera/lock/locks.hpp"
 #include "tessera/pattern/byte_set.hpp"
 #include "tessera/pattern/span_tree.hpp"
@@ -33,6 +35,14 @@ struct Claim {
   pattern::ByteSet bytes;
   Mode mode = Mode::kExclusive;
 };
+
+// What a stranger asks for, as an encoded pattern. Fails with kInvalid, kIntegrity or kTooComplex
+// if these are no bytes of a file, or more than a table should hold.
+[[nodiscard]] base::Result<Claim> decode_claim(base::ByteView bytes, Mode mode);
+
+// Whether two sets have a byte in common, as far as that can be told within a budget: some
+// milliseconds at most; whoever cannot tell sees an overlap (I2). The order does not matter.
+[[nodiscard]] bool may_overlap(const pattern::ByteSet& a, const pattern::ByteSet& b);
 
 [[nodiscard]] inline bool conflict(Mode a, Mode b) {
   return a == Mode::kExclusive || b == Mode::kExclusive;

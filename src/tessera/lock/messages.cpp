@@ -108,6 +108,13 @@ void write(ByteWriter& /*to*/, const Goodbye& /*m*/) {}
 
 void write(ByteWriter& to, const Recall& m) { to.varint(m.sequence); }
 
+void write(ByteWriter& to, const BoardAt& m) {
+  write_text(to, m.file, kFileNameBytesMax);
+  to.signed_varint(m.process);
+  to.signed_varint(m.descriptor);
+  to.u64(m.token);
+}
+
 // --- reading; the argument only names the message
 
 Result<std::vector<Sequence>> read_active(ByteReader& from) {
@@ -206,6 +213,14 @@ Result<Goodbye> read(ByteReader& /*from*/, Goodbye m) { return m; }
 
 Result<Recall> read(ByteReader& from, Recall m) {
   TESSERA_TRY(m.sequence, read_sequence(from));
+  return m;
+}
+
+Result<BoardAt> read(ByteReader& from, BoardAt m) {
+  TESSERA_TRY(m.file, read_text(from, kFileNameBytesMax));
+  TESSERA_TRY(m.process, from.signed_varint());
+  TESSERA_TRY(m.descriptor, from.signed_varint());
+  TESSERA_TRY(m.token, from.u64());
   return m;
 }
 

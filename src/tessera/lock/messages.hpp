@@ -15,6 +15,7 @@
 //                                          <-  Renewed
 //                                          <-  Recall{sequence}: somebody waits for it
 //                                          <-  Lost{sequence, why}: it is not yours any more
+//                                          <-  BoardAt{place}, after Welcome, where there is one
 //   Goodbye                                ->  (all its locks are released)
 //
 // Everything a client sends carries a stamp, its own clock; answers carry the stamp of the last
@@ -159,8 +160,18 @@ struct Goodbye {
   friend bool operator==(const Goodbye&, const Goodbye&) = default;
 };
 
+// Where processes of the server's node find the claim board of a file (claim_board.hpp): memory
+// that the server has open. Nobody has to use it.
+struct BoardAt {
+  std::string file = {};
+  int64_t process = 0;
+  int64_t descriptor = 0;
+  uint64_t token = 0;  // stands in the memory
+  friend bool operator==(const BoardAt&, const BoardAt&) = default;
+};
+
 using Message = std::variant<Hello, Welcome, Acquire, Granted, Refused, Release, Renew, Renewed,
-                             Lost, Goodbye, Recall>;
+                             Lost, Goodbye, Recall, BoardAt>;
 
 [[nodiscard]] base::Bytes encode(const Message& message);
 // Fails with kIntegrity on bytes that no program of this version writes.

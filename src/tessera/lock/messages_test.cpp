@@ -28,7 +28,8 @@ std::vector<Message> examples() {
           Lost{0, Loss::kExpired},
           Lost{3, Loss::kUpstream},
           Goodbye{},
-          Recall{300}};
+          Recall{300},
+          BoardAt{"plain:2:3", 4711, 9, ~uint64_t{0}}};
 }
 
 // Content with the checksum that belongs to it.

@@ -5,14 +5,10 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
-#include "tessera/pattern/overlap.hpp"
 
 namespace tessera::lock {
 
 namespace {
-
-// The work of one exact test: some milliseconds at most.
-constexpr pattern::Budget kTestBudget = {.steps = int64_t{1} << 12, .max_runs = int64_t{1} << 18};
 
 // The intervals of a period: one, or two where it passes the end.
 std::array<Interval, 2> intervals_of(int64_t begin, int64_t length, int64_t stride) {
@@ -114,9 +110,7 @@ void PatternIndex::erase(Ticket ticket) {
 bool PatternIndex::overlap(const Claim& claim, Ticket ticket) const {
   const auto at = claims_.find(ticket);
   TESSERA_ASSERT(at != claims_.end());
-  // Who cannot tell within the budget waits (I2).
-  const auto answer = pattern::overlaps(claim.bytes, at->second.bytes, kTestBudget);
-  return !answer || *answer;
+  return may_overlap(claim.bytes, at->second.bytes);
 }
 
 void PatternIndex::search_stride(int64_t length, const Stride& stride, Search& search) const {
