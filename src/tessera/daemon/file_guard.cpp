@@ -55,6 +55,8 @@ void FileGuard::take(int64_t now_ns) {
 void FileGuard::begin_clients_turn(int64_t now_ns) {
   turn_ = Turn::kClients;
   since_ns_ = busy_ns_ = now_ns;
+  looked_ns_ = now_ns;
+  used_ = takes_it_again_ = false;
   if (lock_) world_.release(*std::exchange(lock_, std::nullopt), now_ns);
 }
 
@@ -66,7 +68,26 @@ void FileGuard::drain(int64_t now_ns, int64_t pause_ns) {
       now_ns);
 }
 
-bool FileGuard::idle() const { return server_.requests() == 0; }
+bool FileGuard::idle() const { return server_.requests() == 0 && server_.board_use().claimed == 0; }
+
+void FileGuard::see_use(int64_t now_ns) {
+  looked_ns_ = now_ns;
+  const uint64_t claims = server_.board_use().granted;
+  const bool claimed = claims != std::exchange(claims_, claims);
+  if (!claimed && idle()) return;
+  busy_ns_ = now_ns;
+  used_ = true;
+}
+
+void FileGuard::end_clients_turn(int64_t now_ns) {
+  const bool on_board = server_.board_is_open();
+  if (now_ns - since_ns_ >= kTurnNs && (on_board || !idle())) {
+    takes_it_again_ = on_board && used_;
+    drain(now_ns, kPauseNs);
+  } else if (!on_board && now_ns - busy_ns_ >= kIdleNs) {
+    drain(now_ns, 0);
+  }
+}
 
 void FileGuard::see(const LockClient::Event& event, int64_t now_ns) {
   if (lock_ != event.sequence) return;
@@ -95,20 +116,21 @@ void FileGuard::advance(int64_t now_ns) {
   world_.advance(now_ns);
   for (const LockClient::Event& event : world_.take_events(now_ns)) see(event, now_ns);
   if (turn_ == Turn::kTaking && now_ns >= next_try_ns_) take(now_ns);
-  if (turn_ != Turn::kClients || !guards_) return;
-  if (!idle()) busy_ns_ = now_ns;
-  if (now_ns - since_ns_ >= kTurnNs && !idle()) {
-    drain(now_ns, kPauseNs);
-  } else if (now_ns - busy_ns_ >= kIdleNs) {
-    drain(now_ns, 0);
+  if (turn_ == Turn::kWorld && takes_it_again_ && now_ns >= since_ns_ + pause_ns_) {
+    takes_it_again_ = false;
+    take(now_ns);
   }
+  if (turn_ != Turn::kClients || !guards_) return;
+  see_use(now_ns);
+  end_clients_turn(now_ns);
 }
 
 std::optional<int64_t> FileGuard::next_due_ns() const {
   std::optional<int64_t> due = world_.next_due_ns();
   const auto sooner = [&](int64_t at_ns) { due = std::min(due.value_or(at_ns), at_ns); };
   if (turn_ == Turn::kTaking) sooner(next_try_ns_);
-  if (turn_ == Turn::kClients && guards_) sooner(busy_ns_ + kLookNs);
+  if (turn_ == Turn::kWorld && takes_it_again_) sooner(since_ns_ + pause_ns_);
+  if (turn_ == Turn::kClients && guards_) sooner(looked_ns_ + kLookNs);
   return due;
 }
 

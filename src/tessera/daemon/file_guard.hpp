@@ -7,6 +7,9 @@
 //        is held while the next server still tries.)
 //   (G2) The world has its turn when no client has asked for a while, and else after each kTurnNs,
 //        for a moment at least: whoever waits for the file outside is not starved.
+//   (G3) While clients grant themselves locks (lock/claim_board.hpp) they keep the file for a whole
+//        turn, and take it again after the world's if they have used it in their last one: a pause
+//        between two accesses is no reason to make the next one ask.
 //
 //   world's --recalled--> taking --range lock taken--> clients' --idle, turn over--> draining
 //      ^                                                                               |
@@ -51,8 +54,11 @@ class FileGuard {
   void begin_clients_turn(int64_t now_ns);
   void drain(int64_t now_ns, int64_t pause_ns);
   void see(const lock::LockClient::Event& event, int64_t now_ns);
-  // Whether no client asks for anything.
+  // Whether no client asks for anything, or has something.
   [[nodiscard]] bool idle() const;
+  void see_use(int64_t now_ns);
+  // Ends the clients' turn if it is over.
+  void end_clients_turn(int64_t now_ns);
 
   lock::LockServer& server_;
   const std::unique_ptr<port::PlainFile> file_;
@@ -64,7 +70,11 @@ class FileGuard {
   int64_t since_ns_ = 0;                // of the turn
   int64_t busy_ns_ = 0;                 // when a client last asked for something
   int64_t next_try_ns_ = 0;
-  int64_t pause_ns_ = 0;  // what the world's turn lasts at least
+  int64_t pause_ns_ = 0;         // what the world's turn lasts at least
+  int64_t looked_ns_ = 0;        // whether clients use the file
+  uint64_t claims_ = 0;          // on the board, as far as they were seen
+  bool used_ = false;            // by clients, in their last turn
+  bool takes_it_again_ = false;  // once, after the world's turn (G3)
 };
 
 }  // namespace tessera::daemon

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "tessera/pattern/encode.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/test_directory.hpp"
 
@@ -110,6 +111,51 @@ TEST_F(FileGuardTest, ABusyClientDoesNotStarveThoseOutside) {
   }
   EXPECT_TRUE(got);
   EXPECT_LT(now_ns_, 3'000 * kMs);
+}
+
+// G3: clients that grant themselves locks, now and then.
+TEST_F(FileGuardTest, WhoUsesTheBoardKeepsTheFileButForMoments) {
+  const auto memory = std::make_unique<lock::BoardMemory>();
+  lock::BoardKeeper board(*memory, 1);
+  server_.use_board(board, {.file = "f"});
+  server_.set_outsider(FileGuard::kPeer);
+  start();
+  const auto outside = open();
+  lock::BoardSeat seat(*memory, 0, nullptr);
+  const lock::Claim claim = {pattern::ByteSet::of({0, 1}).value()};
+  const auto encoded = pattern::encode(claim.bytes.ascending());
+  int turns = 0;
+  const auto live = [&](int64_t ns, bool claims) {
+    for (const int64_t end_ns = now_ns_ + ns; now_ns_ < end_ns;) {
+      pass(kMs);
+      if (guard_->is_clients_turn()) server_.open_board(now_ns_);
+      if (claims && now_ns_ % (100 * kMs) == 0) {
+        if (const auto held = seat.claim({1, 1, claim.mode, encoded}, claim)) {
+          EXPECT_FALSE(outside_gets(*outside));
+          seat.release(*held);
+        }
+      }
+      if (!outside_gets(*outside)) continue;
+      ++turns;
+      outside_releases(*outside);
+    }
+  };
+  live(3500 * kMs, true);
+  // In each of three pauses at each of its milliseconds, or nearly.
+  EXPECT_GE(turns, 3);
+  EXPECT_LE(turns, 3 * 8);
+  // Nobody asked, and yet it is the clients' turn again.
+  EXPECT_TRUE(guard_->is_clients_turn());
+  live(2500 * kMs, false);
+  EXPECT_FALSE(guard_->is_clients_turn());
+  // Who claims finds the world's lock on the board, and asks; then the board is as it was.
+  EXPECT_FALSE(seat.claim({1, 1, claim.mode, encoded}, claim));
+  const lock::Sequence asked = ask(0, 10);
+  pass(20 * kMs);
+  EXPECT_TRUE(holds(asked));
+  client_.release(asked, now_ns_);
+  server_.open_board(now_ns_);
+  EXPECT_TRUE(seat.claim({1, 1, claim.mode, encoded}, claim));
 }
 
 TEST_F(FileGuardTest, AfterARestartTheRangeLockIsTakenAtOnce) {

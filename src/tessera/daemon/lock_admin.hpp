@@ -34,7 +34,7 @@ class LockAdmin {
   [[nodiscard]] base::Result<base::Bytes> answer(base::ByteView frame, int64_t now_ns);
 
  private:
-  [[nodiscard]] lock::LockList list(const lock::ListLocks& asked, int64_t now_ns) const;
+  [[nodiscard]] lock::LockList list(const lock::ListLocks& asked, int64_t now_ns);
   [[nodiscard]] lock::LockBroken break_lock(const lock::BreakLock& asked);
   [[nodiscard]] lock::OpenedToNodes open(const lock::OpenToNodes& asked) const;
 

@@ -32,7 +32,8 @@ lock::LockClient::Asked bytes(int64_t begin, int64_t end) {
   return {.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}};
 }
 
-class LockAgentTest : public ::testing::Test {
+// Without and with a claim board.
+class LockAgentTest : public ::testing::TestWithParam<bool> {
  protected:
   ~LockAgentTest() override {
     if (server_ > 0) kill_server();
@@ -50,6 +51,7 @@ class LockAgentTest : public ::testing::Test {
     settings.lease_ns = settings.grace_ns = kLeaseNs;
     settings.restarted = restarted;
     LockDaemon daemon(settings, {*transport, clock, random}, [](const std::string&) {});
+    if (GetParam()) daemon.offer_board(lock::BoardFile::create("f", random).value());
     daemon.serve(3'600'000 * kMs);
     ::_exit(0);
   }
@@ -69,7 +71,7 @@ class LockAgentTest : public ::testing::Test {
   pid_t server_ = 0;
 };
 
-TEST_F(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
+TEST_P(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
   start_server();
   const auto shared = agent();
   std::atomic<int> inside = 0;
@@ -92,7 +94,7 @@ TEST_F(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
   EXPECT_EQ(turns, 200);
 }
 
-TEST_F(LockAgentTest, ALockOutlastsALongTransfer) {
+TEST_P(LockAgentTest, ALockOutlastsALongTransfer) {
   start_server();
   const auto busy = agent();
   const auto lock = busy->acquire(bytes(0, 100)).value();
@@ -106,7 +108,7 @@ TEST_F(LockAgentTest, ALockOutlastsALongTransfer) {
   EXPECT_TRUE(other->acquire(bytes(50, 60)));
 }
 
-TEST_F(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
+TEST_P(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
   start_server();
   struct Seen {
     std::atomic<int> held;
@@ -135,7 +137,7 @@ TEST_F(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
   EXPECT_EQ(seen->code, 1 + static_cast<int>(base::Code::kDenied));
 }
 
-TEST_F(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
+TEST_P(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
   start_server();
   const auto holder = agent();
   auto for_a_while = bytes(0, 100);
@@ -150,7 +152,7 @@ TEST_F(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
   EXPECT_EQ(confirmed.error().code, base::Code::kDenied);
 }
 
-TEST_F(LockAgentTest, ALockOutlastsItsServer) {
+TEST_P(LockAgentTest, ALockOutlastsItsServer) {
   start_server();
   const auto holder = agent();
   const auto lock = holder->acquire(bytes(0, 100)).value();
@@ -162,7 +164,7 @@ TEST_F(LockAgentTest, ALockOutlastsItsServer) {
   }
 }
 
-TEST_F(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
+TEST_P(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
   start_server();
   const auto keeper = agent();
   const auto kept = keeper->keep(bytes(0, 100)).value();
@@ -189,13 +191,15 @@ TEST_F(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
   EXPECT_TRUE(granted);
 }
 
-TEST_F(LockAgentTest, AServerIsStartedWhenThereIsNone) {
+TEST_P(LockAgentTest, AServerIsStartedWhenThereIsNone) {
   const auto first = agent([this] {
     if (server_ == 0) start_server();
   });
   EXPECT_TRUE(first->acquire(bytes(0, 100)));
   EXPECT_NE(server_, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Boards, LockAgentTest, ::testing::Bool());
 
 }  // namespace
 }  // namespace tessera::daemon

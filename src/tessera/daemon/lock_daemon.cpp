@@ -1,5 +1,6 @@
 #include "tessera/daemon/lock_daemon.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "tessera/daemon/metrics_page.hpp"
@@ -24,6 +25,12 @@ LockDaemon::LockDaemon(const lock::LockServerSettings& settings, const World& wo
 void LockDaemon::guard(std::unique_ptr<port::PlainFile> file, std::string name) {
   guard_.emplace(server_, std::move(file), std::move(name));
   guard_->start(now_ns());
+}
+
+void LockDaemon::offer_board(std::unique_ptr<lock::BoardFile> board) {
+  board_ = std::move(board);
+  server_.use_board(board_->keeper(), board_->place());
+  server_.set_outsider(FileGuard::kPeer);
 }
 
 size_t LockDaemon::clients() const {
@@ -57,15 +64,22 @@ void LockDaemon::forget(port::ConnectionId peer) {
 void LockDaemon::advance(int64_t now_ns) {
   server_.advance(now_ns);
   if (guard_) guard_->advance(now_ns);
+  if (may_open_board()) server_.open_board(now_ns);
   tell_clients();
   inquiry_.answer([&] { return metrics_page(server_, this->now_ns() - start_ns_); });
 }
 
+// A claim stands on the range lock of the file as every other lock does.
+bool LockDaemon::may_open_board() const { return !guard_ || guard_->is_clients_turn(); }
+
 std::optional<int64_t> LockDaemon::next_due_ns() const {
-  const auto due = server_.next_due_ns();
-  const auto guards_due = guard_ ? guard_->next_due_ns() : std::nullopt;
-  if (!due || !guards_due) return due ? due : guards_due;
-  return std::min(*due, *guards_due);
+  std::optional<int64_t> due = server_.next_due_ns();
+  const auto sooner = [&](std::optional<int64_t> other) {
+    if (other) due = std::min(due.value_or(*other), *other);
+  };
+  if (guard_) sooner(guard_->next_due_ns());
+  if (may_open_board()) sooner(server_.board_due_ns());
+  return due;
 }
 
 }  // namespace tessera::daemon

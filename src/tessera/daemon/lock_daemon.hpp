@@ -14,6 +14,7 @@
 #include "tessera/daemon/frame_daemon.hpp"
 #include "tessera/daemon/inquiry.hpp"
 #include "tessera/daemon/lock_admin.hpp"
+#include "tessera/lock/board_file.hpp"
 #include "tessera/lock/lock_server.hpp"
 
 namespace tessera::daemon {
@@ -25,6 +26,9 @@ class LockDaemon final : public FrameDaemon {
   // Keeps its clients and the programs that lock a file by fcntl apart (file_guard.hpp). `name` is
   // what clients call the file. Before serve(), once.
   void guard(std::unique_ptr<port::PlainFile> file, std::string name);
+  // Lets the clients of this node grant themselves locks of a file while nobody else wants them
+  // (lock/claim_board.hpp). Before serve(), once.
+  void offer_board(std::unique_ptr<lock::BoardFile> board);
   // Calls the function when the first client has come, before it is granted anything, and when the
   // last has gone.
   void watch_clients(std::function<void(bool has_clients)> watch) { watch_ = std::move(watch); }
@@ -49,7 +53,9 @@ class LockDaemon final : public FrameDaemon {
   void advance(int64_t now_ns) override;
   [[nodiscard]] std::optional<int64_t> next_due_ns() const override;
   void tell_clients();
+  [[nodiscard]] bool may_open_board() const;
 
+  std::unique_ptr<lock::BoardFile> board_;
   lock::LockServer server_;
   const int64_t start_ns_;
   std::optional<FileGuard> guard_;

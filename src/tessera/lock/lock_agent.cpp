@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/lock/board_file.hpp"
 #include "tessera/pattern/encode.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
 
@@ -47,7 +48,8 @@ LockAgent::LockAgent(const std::string& address, const std::string& name, World 
       clock_(world.clock),
       address_(address),
       inside_(address, name,
-              LockConnection::World{world.transport, world.clock, std::move(world.revive)}) {}
+              LockConnection::World{world.transport, world.clock, std::move(world.revive),
+                                    std::move(world.open_board)}) {}
 
 Result<std::shared_ptr<LockAgent>> LockAgent::on_sockets(const std::string& address,
                                                          const std::string& name,
@@ -58,7 +60,8 @@ Result<std::shared_ptr<LockAgent>> LockAgent::on_sockets(const std::string& addr
           const std::string& name, std::function<void()> revive)
         : sockets(std::move(made)),
           agent(address, name,
-                {sockets->transport(), [this] { sockets->wake(); }, clock, std::move(revive)}) {}
+                {sockets->transport(), [this] { sockets->wake(); }, clock, std::move(revive),
+                 boards_at(address)}) {}
     const port::PosixClock clock;
     const std::unique_ptr<port::AuthenticatedSockets> sockets;
     LockAgent agent;
@@ -207,6 +210,7 @@ void LockAgent::release(Sequence sequence) { enter()->release(sequence); }
 
 Result<void> LockAgent::confirm(Sequence sequence) {
   auto inside = enter();
+  if (inside->holds_undisturbed(sequence)) return {};
   if (inside->catch_up()) inside_.notify_all();
   if (inside->holds(sequence)) return {};
   const auto event = inside->take_event(sequence);
@@ -224,6 +228,8 @@ void LockAgent::watch() {
   while (!stopping_) {
     const int64_t lease_ns = inside->lease_ns();
     inside.wait_for(lease_ns > 0 ? lease_ns / kLooksPerLease : kLookNs);
+    // Who claims on a board never waits for the server; somebody has to hear what it says.
+    if (!leading_ && inside->catch_up()) tell_kept(inside);
     while (!stopping_ && !leading_ && (inside->is_due() || !kept_.empty())) {
       lead(inside, clock_.now_ns() + kListenNs);
     }

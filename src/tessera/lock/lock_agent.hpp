@@ -2,7 +2,8 @@
 //
 // The thread that waits carries the frames of all threads; a keeper of its own says now and then
 // that the process is alive, so that a lock outlasts a long transfer. A process that is frozen says
-// nothing, and loses its locks. While it keeps locks that may be recalled, the keeper listens.
+// nothing, and loses its locks. While it keeps locks that may be recalled, the keeper listens. A
+// lock that is granted by the server's claim board costs neither a message nor a system call.
 //   (A1) One thread at a time uses the connection; whoever wants it next interrupts the one that
 //        waits inside.
 //   (A2) A lock that acquire() answers will be held for a good part of a lease yet.
@@ -39,11 +40,14 @@ class LockAgent {
     const port::Clock& clock;
     // Called while the server cannot be reached: starts one, where that is possible. May be empty.
     std::function<void()> revive = {};
+    // Takes a place at the claim board of the server. May be empty: boards are not used.
+    LockClient::OpenBoard open_board = {};
   };
 
   // `name` is what those who look at the server see. Requires that all of the world outlive it.
   LockAgent(const std::string& address, const std::string& name, World world);
-  // On sockets of its own. Addresses of TCP need a key.
+  // On sockets of its own, and at the claim board of a server of this node. Addresses of TCP need a
+  // key.
   [[nodiscard]] static base::Result<std::shared_ptr<LockAgent>> on_sockets(
       const std::string& address, const std::string& name, std::optional<port::SecretKey> key,
       std::function<void()> revive = {});

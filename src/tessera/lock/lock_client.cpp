@@ -14,6 +14,8 @@ using base::Code;
 
 // Messages in a lease: two may be lost.
 constexpr int64_t kRenewalsPerLease = 3;
+// Of a lease, what has to be left for a claim (C5).
+constexpr int64_t kClaimPart = 4;
 
 const char* text_of(Loss why) {
   switch (why) {
@@ -50,6 +52,8 @@ void LockClient::say(const Message& message) { send_(encode(message)); }
 
 Sequence LockClient::acquire(const Asked& asked, int64_t now_ns) {
   TESSERA_ASSERT(!asked.claim.bytes.empty());
+  // Nothing was said that could have been answered.
+  if (!needs_session()) heard_ns_ = now_ns;
   const Sequence sequence = ++last_;
   Request request;
   request.message.sequence = sequence;
@@ -60,8 +64,33 @@ Sequence LockClient::acquire(const Asked& asked, int64_t now_ns) {
   request.message.recallable = asked.recallable;
   request.message.bytes = pattern::encode(asked.claim.bytes.ascending());
   Request& kept = requests_.emplace(sequence, std::move(request)).first->second;
-  if (greeted_) ask(kept, now_ns);
+  if (greeted_ && !claim(asked, kept, now_ns)) ask(kept, now_ns);
   return sequence;
+}
+
+// What may be recalled is asked for: whoever wants it finds the server, and the server its holder.
+bool LockClient::claim(const Asked& asked, Request& request, int64_t now_ns) {
+  if (!seat_ || asked.file != board_file_ || asked.recallable || asked.hold_ns != 0) return false;
+  if (now_ns + lease_ns_ / kClaimPart > valid_until_ns_ || any(State::kReclaimed)) return false;
+  request.place = seat_->claim(
+      {session_, request.message.sequence, asked.claim.mode, request.message.bytes}, asked.claim);
+  if (!request.place) return false;
+  claimed_ = true;
+  request.state = State::kHeld;
+  request.standing = {identity(), via_};
+  events_.push_back({Event::Kind::kGranted, request.message.sequence});
+  return true;
+}
+
+bool LockClient::unclaim(Request& request) {
+  if (!request.place || !seat_) return true;
+  return !seat_->release(*std::exchange(request.place, std::nullopt));
+}
+
+bool LockClient::holds_undisturbed(Sequence sequence, int64_t now_ns) const {
+  const auto at = requests_.find(sequence);
+  return at != requests_.end() && at->second.place && seat_ &&
+         seat_->undisturbed(*at->second.place) && now_ns < valid_until_ns_;
 }
 
 void LockClient::ask(Request& request, int64_t now_ns) {
@@ -72,8 +101,11 @@ void LockClient::ask(Request& request, int64_t now_ns) {
 }
 
 void LockClient::release(Sequence sequence, int64_t now_ns) {
-  if (requests_.erase(sequence) == 0 || !greeted_) return;
-  say(Release{sequence, oldest(), now_ns});
+  const auto at = requests_.find(sequence);
+  if (at == requests_.end()) return;
+  const bool is_known = unclaim(at->second);
+  requests_.erase(at);
+  if (is_known && greeted_) say(Release{sequence, oldest(), now_ns});
 }
 
 bool LockClient::holds(Sequence sequence, int64_t now_ns, int64_t for_ns) const {
@@ -100,7 +132,9 @@ void LockClient::connected(int64_t now_ns) {
 void LockClient::disconnected() { connected_ = greeted_ = dismissed_ = false; }
 
 void LockClient::leave() {
+  for (auto& [sequence, request] : requests_) static_cast<void>(unclaim(request));
   requests_.clear();
+  claimed_ = lingers_ = false;
   if (greeted_) say(Goodbye{});
   session_ = 0;
   secret_ = 0;
@@ -120,6 +154,9 @@ base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
   if (expire(now_ns)) return {};
   if (!welcome.resumed && !restarted) lose_held(text_of(Loss::kExpired));
   if (restarted) {
+    // (C6)
+    seat_.reset();
+    for (auto& [sequence, request] : requests_) request.place.reset();
     // What is held under the lease of the old server is asked for again; until then that lease
     // counts, as the new server grants it to nobody else.
     for (auto& [sequence, request] : requests_) {
@@ -165,6 +202,13 @@ void LockClient::on(const Recall& recall) {
   events_.push_back({Event::Kind::kRecalled, recall.sequence});
 }
 
+void LockClient::on(const BoardAt& offered) {
+  // A server has one board, and offers it on each connection.
+  if (!open_board_ || seat_) return;
+  seat_ = open_board_(offered);
+  board_file_ = offered.file;
+}
+
 void LockClient::on(const Refused& refused) {
   const auto at = requests_.find(refused.sequence);
   if (at == requests_.end()) return;
@@ -204,7 +248,10 @@ bool LockClient::expire(int64_t now_ns) {
 }
 
 void LockClient::lose(Sequence sequence, const std::string& why) {
-  if (requests_.erase(sequence) == 0) return;
+  const auto at = requests_.find(sequence);
+  if (at == requests_.end()) return;
+  static_cast<void>(unclaim(at->second));
+  requests_.erase(at);
   events_.push_back({Event::Kind::kLost, sequence, base::Error{Code::kFailed, 0, why}});
 }
 
@@ -234,6 +281,8 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
     on(*lost);
   } else if (const auto* recall = std::get_if<Recall>(&message)) {
     on(*recall);
+  } else if (const auto* offered = std::get_if<BoardAt>(&message)) {
+    on(*offered);
   } else {
     return base::fail(Code::kIntegrity, "a message that only clients send");
   }
@@ -246,6 +295,7 @@ void LockClient::advance(int64_t now_ns) {
   if (expire(now_ns) || !greeted_ || !needs_session()) return;
   if (now_ns - named_ns_ < lease_ns_ / kRenewalsPerLease) return;
   named_ns_ = now_ns;
+  lingers_ = std::exchange(claimed_, false);
   say(Renew{now_ns, last_, active()});
   // Whoever waits asks again, should a message have been lost.
   for (auto& [sequence, request] : requests_) {

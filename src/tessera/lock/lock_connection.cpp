@@ -28,7 +28,9 @@ LockConnection::LockConnection(std::string address, std::string name, World worl
               }),
       connect_at_ns_(clock_.now_ns()),
       revive_at_ns_(connect_at_ns_),
-      reached_ns_(connect_at_ns_) {}
+      reached_ns_(connect_at_ns_) {
+  client_.use_boards(std::move(world.open_board));
+}
 
 LockConnection::~LockConnection() {
   if (connection_) transport_.close(*connection_);
@@ -45,6 +47,10 @@ void LockConnection::release(Sequence sequence) {
 
 bool LockConnection::holds(Sequence sequence, int64_t for_ns) const {
   return client_.holds(sequence, clock_.now_ns(), for_ns);
+}
+
+bool LockConnection::holds_undisturbed(Sequence sequence) const {
+  return client_.holds_undisturbed(sequence, clock_.now_ns());
 }
 
 std::optional<LockClient::Event> LockConnection::take_event(Sequence sequence) {
@@ -75,7 +81,7 @@ void LockConnection::live(int64_t for_ns) {
 }
 
 bool LockConnection::is_due() const {
-  if (client_.idle()) return false;
+  if (!client_.needs_session()) return false;
   return !client_.greeted() || client_.next_due_ns().value_or(0) <= clock_.now_ns();
 }
 

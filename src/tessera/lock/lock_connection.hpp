@@ -25,6 +25,8 @@ class LockConnection {
     const port::Clock& clock;
     // Called now and then while the server cannot be reached. May be empty.
     std::function<void()> revive = {};
+    // Takes a place at the claim board of the server. May be empty: boards are not used.
+    LockClient::OpenBoard open_board = {};
   };
 
   // Connects to the address when there is something to ask. Requires that the world outlives it,
@@ -38,6 +40,7 @@ class LockConnection {
   [[nodiscard]] Sequence ask(const LockClient::Asked& asked);
   void release(Sequence sequence);
   [[nodiscard]] bool holds(Sequence sequence, int64_t for_ns = 0) const;
+  [[nodiscard]] bool holds_undisturbed(Sequence sequence) const;
 
   // What happens next to a request, if it happens within the time.
   [[nodiscard]] std::optional<LockClient::Event> wait(Sequence sequence, int64_t for_ns);

@@ -6,7 +6,6 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
-#include "tessera/pattern/encode.hpp"
 
 namespace tessera::lock {
 
@@ -14,20 +13,6 @@ namespace {
 
 using base::Code;
 using base::Result;
-
-// What a claim of a stranger may hold: as many nodes as fit into a frame of some megabytes.
-constexpr pattern::DecodeLimits kClaimLimits = {.max_nodes = int64_t{1} << 18,
-                                                .max_items = int64_t{1} << 20};
-
-Result<Claim> claim_of(const Acquire& asked) {
-  TESSERA_TRY(pattern::Pattern bytes, pattern::decode<1>(asked.bytes, kClaimLimits));
-  if (bytes.empty()) return base::fail(Code::kInvalid, "a lock on no bytes");
-  if (!bytes.ascending()) return base::fail(Code::kInvalid, "a lock on bytes that do not ascend");
-  if (bytes.span().begin < 0) {
-    return base::fail(Code::kInvalid, "a lock on bytes before the beginning of the file");
-  }
-  return Claim{pattern::ByteSet::of_ascending(std::move(bytes)), asked.mode};
-}
 
 constexpr const char* kTaken = "somebody has a lock on these bytes";
 
@@ -101,6 +86,7 @@ void LockServer::welcome(Peer peer, Session& session, bool resumed) {
                         .stamp_ns = session.stamp_ns,
                         .resumed = resumed,
                         .via = via_});
+  if (board_ != nullptr) tell(session, board_place_);
 }
 
 Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
@@ -163,6 +149,8 @@ void LockServer::disconnect(Peer peer) {
 }
 
 void LockServer::expire(Session& session, int64_t now_ns) {
+  // So that nothing of it stays on the board.
+  close_board(now_ns);
   ++counts_.expired_sessions;
   counts_.lost += session.active.size();
   tell(session, Lost{0, Loss::kExpired});
@@ -274,6 +262,8 @@ LockServer::Request& LockServer::add_request(Ticket ticket, Session& session, co
   request.hold_ns = asked.hold_ns;
   request.may_wait = asked.wait_ns != 0;
   request.recallable = asked.recallable;
+  // What goes onto a board again.
+  if (board_ != nullptr) request.pattern = asked.bytes;
   request.pattern_bytes = asked.bytes.size();
   pattern_bytes_ += request.pattern_bytes;
   session.active[asked.sequence] = ticket;
@@ -281,7 +271,7 @@ LockServer::Request& LockServer::add_request(Ticket ticket, Session& session, co
 }
 
 void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
-  auto claim = claim_of(asked);
+  auto claim = decode_claim(asked.bytes, asked.mode);
   if (!claim) {
     refuse(session, asked.sequence, Refusal::kInvalid, claim.error().context);
     return;
@@ -289,6 +279,12 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
   if (asked.reclaims) {
     reclaim(session, asked, *std::move(claim), now_ns);
     return;
+  }
+  if (board_is_open() && asked.file == board_place_.file) {
+    if (post(session, asked, *claim, now_ns)) return;
+    close_board(now_ns);
+    // It may have stood there itself, granted before this message arrived.
+    if (answer_again(session, asked)) return;
   }
   const Ticket ticket = ++last_ticket_;
   const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
@@ -300,6 +296,7 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
     return;
   }
   requests_[ticket].waited = true;
+  note_wait(ticket, now_ns);
   if (asked.wait_ns == 0) {
     turn_away(ticket, Refusal::kWouldWait, kTaken, now_ns);
   } else {
@@ -411,6 +408,7 @@ void LockServer::remove(Ticket ticket, int64_t now_ns) {
   pattern_bytes_ -= request.pattern_bytes;
   if (request.held) --held_;
   sessions_.at(request.session).active.erase(request.sequence);
+  if (board_ != nullptr) board_->unpost(ticket);
   deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
   deadlines_.erase({later(request.since_ns, request.hold_ns), Due::kHold, ticket});
   if (request.had_turn) backing_->end(ticket, now_ns);
@@ -450,6 +448,7 @@ void LockServer::lose(Ticket ticket, Loss why, int64_t now_ns) {
 }
 
 bool LockServer::break_lock(SessionId id, Sequence sequence) {
+  close_board(now_ns_);
   Session* session = find_session(id);
   if (session == nullptr || session->fencing) return false;
   const auto active = session->active.find(sequence);

@@ -255,7 +255,10 @@ int serve_on_demand(Arguments arguments) {
       [&](bool has_clients) { ::chmod(socket_path.c_str(), has_clients ? kBusyMode : kIdleMode); });
   Gate gate((*sockets)->transport(), key);
   served.set_open_to_nodes([&](const std::string& host) { return gate.open(host); });
-  served.guard(*std::move(file), lock::plain_file_name(*identity));
+  const std::string name = lock::plain_file_name(*identity);
+  // Without one, clients ask for every lock.
+  if (auto board = lock::BoardFile::create(name, random)) served.offer_board(*std::move(board));
+  served.guard(*std::move(file), name);
   serve_until_idle(served, clock);
   return 0;
 }
