@@ -247,12 +247,11 @@ Result<void> ObjectFile::set_coherent(bool coherent) {
 
 // What holds from one commit to the next.
 Result<void> ObjectFile::adopt(const Found& found) {
-  auto used = state_.with([&](const State& state) {
+  TESSERA_TRY(auto used, state_.with([&](const State& state) {
     return container::used_space(found.superblock, state.contents.allocations);
-  });
-  TESSERA_TRY_VOID(used);
-  if (found.spared_end > 0) *used = {{0, found.spared_end}};
-  begin_epoch(*used);
+  }));
+  if (found.spared_end > 0) used = {{0, found.spared_end}};
+  begin_epoch(used);
   return {};
 }
 
@@ -383,7 +382,7 @@ Result<void> ObjectFile::commit(bool durable) {
   TESSERA_TRY(const bool changed, gather_changes());
   if (!changed) return {};
   if (options_.below != nullptr) return write_below(durable);
-  const Result<void> committed = commit_changes();
+  Result<void> committed = commit_changes();
   if (committed) return settle();
   // What was written stays written, and its allocations are not committed yet (O4).
   state_.with([](State& state) {

@@ -195,7 +195,7 @@ class ObjectFile {
 
   [[nodiscard]] static base::Result<Found> open_container(
       port::File& file, port::Random& random, ObjectFileOptions options,
-      std::optional<container::Container>& container);
+      std::optional<container::Container>& opened);
   [[nodiscard]] static base::Result<int64_t> spare_readers(const Ranks& ranks,
                                                            container::Container& container);
   [[nodiscard]] static base::Result<Found> share(const Ranks& ranks, base::Result<Found> mine);
@@ -233,7 +233,7 @@ class ObjectFile {
                                                int64_t size);
   [[nodiscard]] uint64_t epoch(const State& state) const;
 
-  [[nodiscard]] base::Result<Search> search(State& state, const move::Move& move);
+  [[nodiscard]] base::Result<Search> search(State& state, const move::Move& whole);
   [[nodiscard]] base::Result<void> add_fetch(State& state, const move::Move& move,
                                              const map::Part& part, Search& search) const;
 

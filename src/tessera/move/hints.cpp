@@ -172,10 +172,10 @@ CollectiveHint collective_of(std::string_view word) {
   return word == "two_phase" ? CollectiveHint::kTwoPhase : CollectiveHint::kAutomatic;
 }
 
-// Whether 0 says nothing, so that showing it would mislead.
-bool is_told(const Option& option, int64_t number) {
+// Whether it says something: 0 and no text do not, so that showing them would mislead.
+bool is_told(const Option& option, std::string_view text, int64_t number) {
   const bool is_number = option.type == OptionType::kInt || option.type == OptionType::kSize;
-  return !is_number || number != 0;
+  return is_number ? number != 0 : !text.empty();
 }
 
 base::Failure unknown_hint(std::string_view name) {
@@ -316,7 +316,7 @@ void Hints::settle() {
   migrate = value("tessera_shared_writes").text == "migrate";
   effective_.clear();
   for (size_t i = 0; i < kHints; ++i) {
-    if (!is_told(kTable[i], values_[i].number)) continue;
+    if (!is_told(kTable[i], values_[i].text, values_[i].number)) continue;
     effective_.emplace_back(kTable[i].name, values_[i].text);
   }
 }

@@ -85,7 +85,7 @@ class Hints {
 
   // The hints with their effective values as text, in table order: what MPI_File_get_info answers.
   // Sizes are plain numbers of bytes, as readers of these values expect. Numbers where 0 means that
-  // nothing was said (cb_nodes, striping_*) are left out while they are 0.
+  // nothing was said (cb_nodes, striping_*) are left out while they are 0, and texts while empty.
   [[nodiscard]] const std::vector<base::KeyValue>& effective() const { return effective_; }
   // Makes effective() tell what a hint came to, for example cb_nodes once the ranks are known.
   // Requires is_hint(name).

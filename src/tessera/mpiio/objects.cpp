@@ -35,7 +35,7 @@ Result<Kind> kind_of(const ObjectOpening& opening) {
 }
 
 Result<void> claim_for_writing(port::PlainFile& file) {
-  const auto claimed = container::claim_for_writing(file);
+  auto claimed = container::claim_for_writing(file);
   if (claimed || claimed.error().code != base::Code::kRetry) return claimed;
   return fault(MPI_ERR_FILE_IN_USE, claimed.error().message());
 }
