@@ -296,6 +296,7 @@ Result<void> ObjectFile::apply(State& state, int from, ByteView record) {
     return {};
   }
   TESSERA_ASSERT(from != ranks_.exchange.rank());
+  leave_shelves(state);
   state.begins[mapping.allocation] = change.allocation_begin;
   state.stamp = std::max(state.stamp, mapping.epoch / kEpochsPerStamp + 1);
   state.contents.size = std::max(state.contents.size, mapping.bytes.span().end);
@@ -332,20 +333,24 @@ Result<bool> ObjectFile::gather_changes() {
   });
   TESSERA_TRY(const auto all, ranks_.exchange.all_gather(encode_share(mine)));
   bool changed = false;
-  for (int rank = 0; rank < ranks_.exchange.size(); ++rank) {
-    TESSERA_TRY(const Share share, decode_share(all[static_cast<size_t>(rank)], rank));
-    changed = changed || share.changed;
-    if (rank == ranks_.exchange.rank()) continue;
-    TESSERA_TRY_VOID(apply_share(rank, share.untold, share.size));
+  Result<void> applied;
+  for (int rank = 0; rank < ranks_.exchange.size() && applied; ++rank) {
+    const Result<bool> theirs = apply_share(rank, all[static_cast<size_t>(rank)]);
+    if (!theirs) applied = base::failure_of(theirs);
+    changed = changed || (theirs && *theirs);
   }
+  TESSERA_TRY_VOID(ranks_.exchange.agree(applied));
   return changed;
 }
 
-Result<void> ObjectFile::apply_share(int from, const std::vector<Bytes>& changes, int64_t size) {
-  return state_.with([&](State& state) -> Result<void> {
-    state.contents.size = std::max(state.contents.size, size);
-    for (const Bytes& change : changes) TESSERA_TRY_VOID(apply(state, from, change));
-    return {};
+// Answers whether that rank has changed the file.
+Result<bool> ObjectFile::apply_share(int from, ByteView told) {
+  TESSERA_TRY(const Share share, decode_share(told, from));
+  if (from == ranks_.exchange.rank()) return share.changed;
+  return state_.with([&](State& state) -> Result<bool> {
+    state.contents.size = std::max(state.contents.size, share.size);
+    for (const Bytes& change : share.untold) TESSERA_TRY_VOID(apply(state, from, change));
+    return share.changed;
   });
 }
 
@@ -353,6 +358,7 @@ Result<void> ObjectFile::set_size(int64_t size) {
   TESSERA_TRY_VOID(meet({}));
   Result<void> mine = state_.with([&](State& state) -> Result<void> {
     TESSERA_TRY_VOID(hear(state));
+    leave_shelves(state);
     state.contents.map.truncate(size);
     state.contents.size = size;
     state.changed = true;

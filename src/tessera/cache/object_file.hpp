@@ -213,8 +213,9 @@ class ObjectFile {
 
   [[nodiscard]] base::Result<int64_t> take_shelf_space(const std::vector<Shelf>& shelves);
   void place_shelves(State& state, std::vector<Shelf> shelves, int64_t first);
-  [[nodiscard]] base::Result<std::vector<move::Move>> find_shelves(const State& state,
-                                                                   const move::Move& move) const;
+  static void leave_shelves(State& state);
+  [[nodiscard]] base::Result<std::vector<move::Move>> find_shelves(State& state,
+                                                                   const move::Move& move);
   [[nodiscard]] port::Transfer write_to_shelves(const std::vector<move::Move>& parts,
                                                 const move::Move& move);
 
@@ -229,8 +230,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> tell(State& state, const Change& change);
   [[nodiscard]] base::Result<void> hear(State& state);
   [[nodiscard]] base::Result<void> apply(State& state, int from, base::ByteView record);
-  [[nodiscard]] base::Result<void> apply_share(int from, const std::vector<base::Bytes>& changes,
-                                               int64_t size);
+  [[nodiscard]] base::Result<bool> apply_share(int from, base::ByteView told);
   [[nodiscard]] uint64_t epoch(const State& state) const;
 
   [[nodiscard]] base::Result<Search> search(State& state, const move::Move& whole);

@@ -70,6 +70,7 @@ Result<void> ObjectFile::note_write(State& state, const Extent& extent, ByteSet 
                                     const std::vector<BlockSum>& sums) {
   // Whatever was told before this write is older than it.
   TESSERA_TRY_VOID(hear(state));
+  leave_shelves(state);
   Change change;
   change.mapping = {std::move(bytes), extent.allocation, extent.place, epoch(state)};
   change.allocation_begin = extent.begin;
@@ -99,7 +100,7 @@ Transfer ObjectFile::write(const Move& move, const Placed& placed) {
 
 Transfer ObjectFile::write(const Move& move) {
   if (move.size() == 0) return {0, {}};
-  const auto shelves = state_.with([&](const State& state) { return find_shelves(state, move); });
+  const auto shelves = state_.with([&](State& state) { return find_shelves(state, move); });
   if (!shelves) return {0, base::failure_of(shelves)};
   if (!shelves->empty()) return write_to_shelves(*shelves, move);
   auto rewrites = state_.with([&](State& state) { return find_rewrites(state, move); });

@@ -70,9 +70,19 @@ Result<void> ObjectFile::lay_out(std::vector<Shelf> shelves, map::FileMap map) {
   }));
 }
 
+// From now on the map alone says where bytes are, and each write changes it: a byte that was mapped
+// anew must not be written to its shelf, nor one that has copies to one of its places only.
+void ObjectFile::leave_shelves(State& state) {
+  if (state.shelves.empty()) return;
+  state.shelves.clear();
+  state.rewrites = false;
+}
+
 // The parts of the move that shelves hold; nothing unless they hold all of it.
-Result<std::vector<Move>> ObjectFile::find_shelves(const State& state, const Move& move) const {
+Result<std::vector<Move>> ObjectFile::find_shelves(State& state, const Move& move) {
   std::vector<Move> parts;
+  if (state.shelves.empty()) return parts;
+  TESSERA_TRY_VOID(hear(state));
   if (state.shelves.empty() || !state.rewrites) return parts;
   ByteSet rest = ByteSet::of_ascending(move.file);
   const ByteSet all = rest;

@@ -352,6 +352,28 @@ TEST_F(ObjectFileTest, WhatIsLaidOutBeforeIsOneRunForEachReader) {
   }
 }
 
+// A write of bytes that are on no shelf moves some that are; later writes must find them there.
+TEST_F(ObjectFileTest, ShelvesAreLeftWhenBytesAreMappedAnew) {
+  auto objects = open(true);
+  std::vector<Shelf> shelves(2);
+  map::FileMap map;
+  for (int reader = 0; reader < 2; ++reader) {
+    shelves[static_cast<size_t>(reader)] = {reader, pattern::ByteSet::of({0, 1000}).value()};
+  }
+  ASSERT_TRUE(map.add({shelves[0].bytes, 0, 0, 0}));
+  ASSERT_TRUE(map.add_replica({shelves[1].bytes, 1, 0, 0}));
+  ASSERT_TRUE(objects->lay_out(std::move(shelves), std::move(map)));
+  ASSERT_TRUE(write(*objects, 0, std::string(1000, 'a')));
+  ASSERT_TRUE(write(*objects, 900, std::string(200, 'b')));
+  ASSERT_TRUE(write(*objects, 0, std::string(950, 'c')));
+  const std::string expected = std::string(950, 'c') + std::string(150, 'b');
+  EXPECT_EQ(read(*objects, 0, 2000), expected);
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(read(*objects, 0, 2000), expected);
+  EXPECT_EQ(read(*objects, 10, 20), std::string(20, 'c'));
+  EXPECT_TRUE(container::check(*file_).value().sound());
+}
+
 TEST_F(ObjectFileTest, BytesWrittenAgainBeforeACommitStayInTheirPlace) {
   auto objects = open(true);
   ASSERT_TRUE(write(*objects, 0, std::string(50000, 'a')));
