@@ -175,7 +175,23 @@ Transfer execute_unlocked(const Move& moved, const Means& means, move::Context& 
                                 : read_overlapping(moved, *means.file);
 }
 
-Transfer execute_atomically(const Move& moved, const Means& means, move::Context& context) {
+// Where a write to an object file of ranks on several nodes goes. Space is taken before the lock:
+// another rank may have to help with the one while it waits for the other.
+base::Result<std::optional<cache::ObjectFile::Placed>> place_before_lock(const Move& moved,
+                                                                         const Means& means) {
+  const bool writes = moved.direction == Direction::kWrite && means.objects != nullptr;
+  if (!writes || means.placed != nullptr || !means.objects->places_before()) {
+    return std::optional<cache::ObjectFile::Placed>();
+  }
+  TESSERA_TRY(auto placed, means.objects->place(moved.size()));
+  return std::optional(std::move(placed));
+}
+
+Transfer execute_atomically(const Move& moved, const Means& given, move::Context& context) {
+  const auto placed = place_before_lock(moved, given);
+  if (!placed) return {0, base::failure_of(placed)};
+  Means means = given;
+  if (*placed) means.placed = &**placed;
   auto held = [&] {
     const move::PhaseTimer timer(context.phases, &move::Phases::lock_ns);
     return means.locks->lock_access(moved.file, moved.direction);
