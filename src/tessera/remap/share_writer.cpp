@@ -1,7 +1,6 @@
 #include "tessera/remap/share_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -76,7 +75,7 @@ Result<void> ShareWriter::write_lane(size_t shelf, int64_t end, const std::byte*
   if (lane.at < lane.whole.begin) keep(lane.head, std::min(end, lane.whole.begin) - lane.at);
   while (lane.at < std::min(end, lane.whole.end)) {
     const auto carried = std::ssize(lane.carry);
-    std::memcpy(piece_.data(), lane.carry.data(), lane.carry.size());
+    std::copy(lane.carry.begin(), lane.carry.end(), piece_.begin());
     const int64_t length =
         std::min(std::ssize(piece_) - carried, std::min(end, lane.whole.end) - lane.at);
     gather(piece_.data() + carried, length);
