@@ -32,7 +32,7 @@ release: ## build the release: $(BUILD)/bin/tessera, $(BUILD)/lib
 demo: release ## build and run the main job on embedded defaults; pictures in $(BUILD)/demo.html
 	@$(BUILD)/bin/tessera demo --html $(BUILD)/demo.html
 
-test: ## build and run everything, under 40 minutes; `make test-STAGE` runs one stage
+test: ## build and run everything, under an hour; `make test-STAGE` runs one stage
 	@tools/setup.sh
 	@tools/run_stages.sh "$(MAKE)" test $(STAGES)
 
