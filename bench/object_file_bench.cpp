@@ -150,10 +150,10 @@ std::vector<Reading> readings() {
     all.push_back({side, Access::kCollective, Timed::kWhole, true, true});
     all.push_back({side, Access::kIndependent, Timed::kTransfer, true, false, false});
   }
-  all.push_back({6, Access::kIndependent, Timed::kTransfer, true});
-  all.push_back({6, Access::kCollective, Timed::kTransfer, true});
-  // Collective reads of stock libraries take minutes there.
-  all.push_back({10, Access::kIndependent, Timed::kTransfer, true});
+  for (const int side : {6, 10}) {
+    all.push_back({side, Access::kIndependent, Timed::kTransfer, true});
+    all.push_back({side, Access::kCollective, Timed::kTransfer, true});
+  }
   return all;
 }
 
