@@ -8,7 +8,6 @@
 #include <atomic>
 #include <climits>
 #include <csignal>
-#include <filesystem>
 
 #include "tessera/port/posix_disk.hpp"
 
@@ -60,13 +59,19 @@ Result<OutputFile> OutputFile::create(const std::string& path, const OutputOptio
     }
   }
   const std::string fresh = fmt::format("{}.{}.new", path, ::getpid());
-  TESSERA_TRY(auto file, port::PlainFile::open(fresh, {.read = true,
-                                                       .write = true,
-                                                       .create = true,
-                                                       .exclusive = true,
-                                                       .permissions = options.permissions}));
+  // Before it is there: a signal may come between any two instructions, and the name is this
+  // process's own.
   set_unfinished(fresh);
-  return OutputFile(path, std::move(file));
+  auto file = port::PlainFile::open(fresh, {.read = true,
+                                            .write = true,
+                                            .create = true,
+                                            .exclusive = true,
+                                            .permissions = options.permissions});
+  if (!file) {
+    set_unfinished({});
+    return base::Failure{file.error()};
+  }
+  return OutputFile(path, std::move(*file));
 }
 
 OutputFile::~OutputFile() {
@@ -81,8 +86,7 @@ Result<void> OutputFile::finish() {
   TESSERA_TRY_VOID(disk.rename(file_->path(), path_));
   set_unfinished({});
   file_.reset();
-  const std::string folder = std::filesystem::path(path_).parent_path().string();
-  return disk.sync_directory(folder.empty() ? "." : folder);
+  return disk.sync_directory(port::directory_of(path_));
 }
 
 }  // namespace tessera::cli

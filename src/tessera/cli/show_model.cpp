@@ -103,6 +103,9 @@ std::string id_text(const container::FileId& id) {
   return text;
 }
 
-std::string process_name(int32_t process) { return fmt::format("P{}", process); }
+std::string process_name(int32_t process) {
+  // What no view has is nobody's.
+  return process < 0 ? "nobody" : fmt::format("P{}", process);
+}
 
 }  // namespace tessera::cli

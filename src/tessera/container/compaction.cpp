@@ -34,12 +34,6 @@ PiecesByManager pieces_of(const Contents& contents) {
   return result;
 }
 
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // Copies from one container to another.
 class Copy {
  public:
@@ -144,7 +138,7 @@ Result<CompactionReport> compact(port::Disk& disk, const std::string& path,
     static_cast<void>(disk.remove(beside));
     return base::failure_of(renamed);
   }
-  TESSERA_TRY_VOID(disk.sync_directory(directory_of(path)));
+  TESSERA_TRY_VOID(disk.sync_directory(port::directory_of(path)));
   return report;
 }
 

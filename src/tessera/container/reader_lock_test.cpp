@@ -1,7 +1,6 @@
 #include "tessera/container/reader_lock.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include "tessera/container/container.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/sim_disk.hpp"
+#include "tessera/port/test_directory.hpp"
 
 namespace tessera::container {
 namespace {
@@ -23,8 +23,8 @@ std::unique_ptr<port::PlainFile> open_file(const std::string& path) {
 }
 
 TEST(ReaderLock, OpensOfOneFileSeeEachOther) {
-  std::string path = testing::TempDir() + "reader_lockXXXXXX";
-  ASSERT_NE(::close(::mkstemp(path.data())), -1);
+  const port::TestDirectory directory;
+  const std::string path = directory.path("object");
   const auto writer = open_file(path);
   auto reader = open_file(path);
   const auto another = open_file(path);
@@ -36,7 +36,6 @@ TEST(ReaderLock, OpensOfOneFileSeeEachOther) {
   EXPECT_TRUE(has_readers(*writer));
   ASSERT_TRUE(another->lock_range(0, int64_t{1} << 62, port::RangeLock::kUnlock));
   EXPECT_TRUE(has_readers(*writer)) << "the byte lies behind all others";
-  ::unlink(path.c_str());
 }
 
 // Two commits after spare_all() was last called, the blob of an older state is still there.

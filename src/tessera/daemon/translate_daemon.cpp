@@ -83,7 +83,7 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::make_target() {
       auto file,
       PlainFile::open(path, {.read = true, .write = true, .create = true, .exclusive = true}));
   TESSERA_TRY_VOID(container::claim_for_writing(*file));
-  TESSERA_TRY_VOID(disk.sync_directory(remap::directory_of(path)));
+  TESSERA_TRY_VOID(disk.sync_directory(port::directory_of(path)));
   return file;
 }
 

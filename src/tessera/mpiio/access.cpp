@@ -163,13 +163,14 @@ void note(const Means& means, const Move& moved, bool collective, const Transfer
   Journal::get().note_operation(means.path, means.rank, operation);
 }
 
-Transfer execute_unlocked(const Move& moved, const Means& means, move::Context& context) {
+Transfer execute_unlocked(const Move& moved, const Means& means,
+                          const cache::ObjectFile::Placed* placed, move::Context& context) {
   if (means.objects != nullptr) {
     const move::PhaseTimer timer(context.phases, &move::Phases::io_ns);
     context.choice = {move::Engine::kObject, moved.direction == Direction::kWrite
                                                  ? "packed into space of its own"
                                                  : "as the map says"};
-    return execute_on_objects(*means.objects, moved, means.placed);
+    return execute_on_objects(*means.objects, moved, placed);
   }
   return moved.file.ascending() ? move::execute_independent(moved, context)
                                 : read_overlapping(moved, *means.file);
@@ -187,17 +188,15 @@ base::Result<std::optional<cache::ObjectFile::Placed>> place_before_lock(const M
   return std::optional(std::move(placed));
 }
 
-Transfer execute_atomically(const Move& moved, const Means& given, move::Context& context) {
-  const auto placed = place_before_lock(moved, given);
+Transfer execute_atomically(const Move& moved, const Means& means, move::Context& context) {
+  const auto placed = place_before_lock(moved, means);
   if (!placed) return {0, base::failure_of(placed)};
-  Means means = given;
-  if (*placed) means.placed = &**placed;
   auto held = [&] {
     const move::PhaseTimer timer(context.phases, &move::Phases::lock_ns);
     return means.locks->lock_access(moved.file, moved.direction);
   }();
   if (!held) return {0, base::failure_of(held)};
-  Transfer done = execute_unlocked(moved, means, context);
+  Transfer done = execute_unlocked(moved, means, *placed ? &**placed : means.placed, context);
   if (auto still = held->confirm(); !still && done) done.status = std::move(still);
   return done;
 }
@@ -355,15 +354,9 @@ Transfer execute_alone(const Move& moved, const Means& means) {
   move::Context context{*means.file, locks, *means.hints,     means.costs, {noted},
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
-                               : execute_unlocked(moved, means, context);
+                               : execute_unlocked(moved, means, means.placed, context);
   if (noted) note(means, moved, false, done, context, watch);
   return done;
-}
-
-Transfer execute_prepared(const Prepared& prepared, const Means& means) {
-  Means placed = means;
-  if (prepared.placed) placed.placed = &*prepared.placed;
-  return execute_alone(prepared.move, placed);
 }
 
 Done finish(const Prepared& prepared, const Transfer& moved, const Buffer& buffer) {

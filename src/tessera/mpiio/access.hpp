@@ -81,7 +81,6 @@ struct Means {
 [[nodiscard]] Means means_of(OpenFile& file);
 // Executes a move alone, without a call of MPI.
 [[nodiscard]] move::Transfer execute_alone(const move::Move& move, const Means& means);
-[[nodiscard]] move::Transfer execute_prepared(const Prepared& prepared, const Means& means);
 // Puts bytes that were read into the program's representation.
 [[nodiscard]] Done finish(const Prepared& prepared, const move::Transfer& moved,
                           const Buffer& buffer);

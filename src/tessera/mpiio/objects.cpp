@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <string_view>
+#include <string>
 
 #include "tessera/cache/linear_file.hpp"
 #include "tessera/container/reader_lock.hpp"
@@ -20,8 +20,6 @@ namespace tessera::mpiio {
 namespace {
 
 using base::Result;
-
-constexpr std::string_view kPrefix = "obj:";
 
 enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2 };
 
@@ -40,17 +38,11 @@ Result<void> claim_for_writing(port::PlainFile& file) {
   return fault(MPI_ERR_FILE_IN_USE, claimed.error().message());
 }
 
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 Result<void> prepare_first(const ObjectOpening& opening, Kind kind) {
   if (kind == Kind::kPlain || !opening.write) return {};
   TESSERA_TRY_VOID(claim_for_writing(opening.file));
   if (kind != Kind::kNewObject) return {};
-  return port::PosixDisk().sync_directory(directory_of(opening.file.path()));
+  return port::PosixDisk().sync_directory(port::directory_of(opening.file.path()));
 }
 
 // The kind, which the first rank tells the others.
@@ -119,7 +111,7 @@ std::string store_name(const ObjectOpening& opening) {
   port::SystemRandom random;
   const std::string folder = opening.group.team() != nullptr
                                  ? std::filesystem::temp_directory_path().string()
-                                 : directory_of(opening.file.path());
+                                 : port::directory_of(opening.file.path());
   return folder + "/.tessera-cache-" + std::to_string(random.next());
 }
 
@@ -152,8 +144,8 @@ Result<std::unique_ptr<port::PlainFile>> make_store(const ObjectOpening& opening
 }  // namespace
 
 FileName parse_file_name(const std::string& given) {
-  if (given.starts_with(kPrefix)) return {given.substr(kPrefix.size()), true};
-  return {given, false};
+  const std::string path = remap::path_of(given);
+  return {path, path != given};
 }
 
 Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {

@@ -22,13 +22,14 @@ class Background {
         prepared_(std::move(prepared)),
         buffer_(buffer) {
     buffer_.type = keep_type(buffer.type);
+    if (prepared_->placed) means_.placed = &*prepared_->placed;
   }
   ~Background() { drop_type(buffer_.type); }
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
   // In the worker.
-  void execute() { moved_ = execute_prepared(*prepared_, means_); }
+  void execute() { moved_ = execute_alone(prepared_->move, means_); }
   // In the program's thread, after the job.
   void settle() {
     done_ = finish(*prepared_, moved_, buffer_);

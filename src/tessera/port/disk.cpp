@@ -115,4 +115,10 @@ Transfer File::write_list(std::span<const WriteSegment> segments) {
   return transfer_list(segments);
 }
 
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 }  // namespace tessera::port

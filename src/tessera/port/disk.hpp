@@ -125,4 +125,7 @@ class Disk {
   [[nodiscard]] virtual base::Result<void> sync_directory(const std::string& directory) = 0;
 };
 
+// The directory that holds a name, for sync_directory().
+[[nodiscard]] std::string directory_of(const std::string& path);
+
 }  // namespace tessera::port

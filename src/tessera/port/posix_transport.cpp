@@ -19,6 +19,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/port/disk.hpp"
 #include "tessera/port/socket_address.hpp"
 #include "tessera/port/transport_failures.hpp"
 
@@ -73,8 +74,7 @@ int bind_unix(const Descriptor& socket, const SocketAddress& address, const std:
 // A lock on the directory of a Unix socket, held until the descriptor closes. Two processes that
 // both found an abandoned socket would else each remove it, the second one the first one's.
 base::Result<Descriptor> lock_directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const std::string directory = directory_of(path);
   Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid() || ::flock(opened.number(), LOCK_EX | LOCK_NB) == -1) {
     return base::fail_errno(errno, "lock the directory " + directory);

@@ -9,12 +9,7 @@
 #include <fstream>
 
 #include "tessera/port/test_directory.hpp"
-
-#if defined(__has_feature)
-#define TESSERA_HAS(feature) __has_feature(feature)
-#else
-#define TESSERA_HAS(feature) 0
-#endif
+#include "tessera/port/test_sanitizers.hpp"
 
 namespace tessera::port {
 namespace {
@@ -23,9 +18,7 @@ namespace {
 class StartProgram : public ::testing::Test {
  protected:
   void SetUp() override {
-#if TESSERA_HAS(address_sanitizer) || TESSERA_HAS(thread_sanitizer)
-    GTEST_SKIP() << "runs in builds without sanitizers";
-#endif
+    if (kSanitized) GTEST_SKIP() << "runs in builds without sanitizers";
   }
 };
 

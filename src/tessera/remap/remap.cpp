@@ -91,7 +91,7 @@ class Draft {
     TESSERA_TRY_VOID(job_.disk.rename(path_, job_.path));
     created_ = false;
     if (!durable) return {};
-    return job_.disk.sync_directory(directory_of(job_.path));
+    return job_.disk.sync_directory(port::directory_of(job_.path));
   }
 
  private:
@@ -162,12 +162,6 @@ Result<void> agree_on_source(const RemapJob& job) {
 }
 
 }  // namespace
-
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 Result<RemapReport> remap(const RemapJob& job, std::span<const Consumer> consumers,
                           const RemapOptions& options) {

@@ -56,7 +56,4 @@ struct RemapJob {
                                               std::span<const Consumer> consumers,
                                               const RemapOptions& options);
 
-// The folder that holds a name.
-[[nodiscard]] std::string directory_of(const std::string& path);
-
 }  // namespace tessera::remap
