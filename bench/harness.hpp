@@ -13,12 +13,12 @@
 //   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
 //   (H5) A ceiling is never a peer. All contestants of a case are timed by the same clock.
-//   (H6) Rounds end at `rounds`, or at `seconds` of the case's rounds, but not before kRoundsMin.
+//   (H6) Rounds end at `rounds`, or when those who run in all of them have taken `seconds`, and not
+//        less than those who do not; but not before kRoundsMin.
 //   (H7) A peer whose pilot is worse than kFar times the best runs in the first kFarRounds only: it
 //        cannot win, and would take the time of those who can.
 //   (H8) A peer with rounds_max runs in so many rounds, in one with kRoundsMin of them, one
-//   repetition
-//        each, without a pilot; it gets a twin only if it is the best.
+//        repetition each, without a pilot; it gets a twin only if it is the best.
 // A contestant that fails ends the case with its error. Thread safety: one thread runs cases.
 #pragma once
 
@@ -31,7 +31,7 @@ namespace tessera::bench {
 
 struct Effort {
   int64_t rounds = 25;
-  double seconds = 2.0;   // per case, for the rounds; the pilot is not counted
+  double seconds = 2.0;   // per case, see (H6); the pilot is not counted
   double round_ns = 2e6;  // the shortest a contestant's share of a round may be
   uint64_t seed = 20251115;
 };
