@@ -208,7 +208,8 @@ Result<void> ObjectFile::replace_news(std::unique_ptr<News> news) {
 }
 
 Result<void> ObjectFile::begin_common_news() {
-  if (ranks_.team == nullptr) return {};
+  // Readers have nothing to tell.
+  if (ranks_.team == nullptr || !options_.write) return {};
   const int ranks = ranks_.team->size();
   if (ranks == 1) return {};
   TESSERA_TRY(const auto memory, ranks_.team->common_memory(CommonNews::memory_bytes(ranks)));

@@ -29,6 +29,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/cache/change.hpp"
+#include "tessera/cache/kept_reads.hpp"
 #include "tessera/cache/news.hpp"
 #include "tessera/cache/regions.hpp"
 #include "tessera/container/container.hpp"
@@ -188,6 +189,7 @@ class ObjectFile {
 
   ObjectFile(port::File& file, const Ranks& ranks, ObjectFileOptions options, int64_t block_bytes)
       : file_(file),
+        committed_(file),
         ranks_(ranks),
         options_(options),
         block_bytes_(block_bytes),
@@ -238,6 +240,7 @@ class ObjectFile {
                                              const map::Part& part, Search& search) const;
 
   [[nodiscard]] base::Result<void> read_missing(const move::Move& missing) const;
+  [[nodiscard]] base::Result<void> read_committed(const Fetch& fetch);
 
   [[nodiscard]] base::Result<void> commit(bool durable);
   [[nodiscard]] base::Result<bool> gather_changes();
@@ -250,6 +253,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> settle_below();
 
   port::File& file_;
+  KeptReads committed_;  // the same file, for bytes of the last commit
   Ranks ranks_;
   ObjectFileOptions options_;
   const int64_t block_bytes_;

@@ -216,6 +216,18 @@ Result<void> ObjectFile::read_missing(const Move& missing) const {
   return {};
 }
 
+Result<void> ObjectFile::read_committed(const Fetch& fetch) {
+  const Interval places = fetch.move.file.span();
+  const int64_t begin = fetch.allocation->place.begin;
+  const PlaceSettings settings = {block_bytes_, options_.verify};
+  // Of bytes that lie scattered a mapping would be mostly of others.
+  const bool dense = 2 * fetch.move.size() >= places.length();
+  if (!dense) return read_places(file_, *fetch.allocation, fetch.move, settings);
+  committed_.expect({begin + places.begin / block_bytes_ * block_bytes_,
+                     begin + base::ceil_div(places.end, block_bytes_) * block_bytes_});
+  return read_places(committed_, *fetch.allocation, fetch.move, settings);
+}
+
 Transfer ObjectFile::read(const Move& move) {
   auto found = state_.with([&](State& state) { return search(state, move); });
   if (!found) return {0, base::failure_of(found)};
@@ -225,8 +237,9 @@ Transfer ObjectFile::read(const Move& move) {
   }
   for (const Fetch& one : found->fetches) {
     const bool committed = one.allocation != nullptr;
-    Result<void> read = read_places(file_, committed ? *one.allocation : one.unchecked, one.move,
-                                    {block_bytes_, committed && options_.verify});
+    Result<void> read =
+        committed ? read_committed(one)
+                  : read_places(file_, one.unchecked, one.move, {block_bytes_, false});
     if (!read) return {0, std::move(read)};
   }
   return {found->bytes, {}};

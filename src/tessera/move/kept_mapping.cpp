@@ -7,6 +7,10 @@ bool KeptMapping::State::holds(Interval part, Direction direction) const {
          (direction == Direction::kRead || mapping->access() == port::Access::kReadWrite);
 }
 
+bool KeptMapping::State::reaches(Interval part, Direction direction) const {
+  return holds(part, direction) && part.end <= settled_end[index_of(direction)];
+}
+
 void KeptMapping::State::add_missed(Interval part, Direction direction, double ns) {
   const size_t at = index_of(direction);
   missed_ns[at] = (missed[at] == part ? missed_ns[at] : 0) + ns;
@@ -21,6 +25,10 @@ KeptMapping::Mapping KeptMapping::take(Interval part, Direction direction) {
 
 bool KeptMapping::holds(Interval part, Direction direction) {
   return state_.with([&](const State& state) { return state.holds(part, direction); });
+}
+
+bool KeptMapping::reaches(Interval part, Direction direction) {
+  return state_.with([&](const State& state) { return state.reaches(part, direction); });
 }
 
 void KeptMapping::keep(Mapping mapping) {
@@ -43,8 +51,7 @@ KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
   const Interval part = run.part();
   const size_t at = index_of(run.direction);
   return state_.with([&](State& state) {
-    const bool held = state.holds(part, run.direction);
-    if (held && part.end <= state.settled_end[at]) {
+    if (state.reaches(part, run.direction)) {
       const bool reads = run.direction == Direction::kRead;
       state.stored |= !reads;
       const bool copied = reads ? state.mapping->load(run.offset, run.memory)
@@ -55,6 +62,7 @@ KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
       return Answer::kAbsent;
     }
     state.add_missed(part, run.direction, gain.saved_ns);
+    const bool held = state.holds(part, run.direction);
     if (!held && state.missed_ns[at] < gain.price_ns) return Answer::kAbsent;
     // Should it turn out to be impossible, that is not tried again at once.
     state.missed_ns[at] = 0;

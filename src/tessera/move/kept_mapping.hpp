@@ -62,6 +62,9 @@ class KeptMapping {
   };
   enum class Answer { kCopied, kAbsent, kWanted };
 
+  // Whether copy() would move a run in this part, as far as can be known.
+  [[nodiscard]] bool reaches(Interval part, Direction direction);
+
   // Copies the run, if the mapping holds it and it is settled (kCopied). If not, notes what was
   // missed and says whether it pays to set one up and settle it (kWanted).
   [[nodiscard]] Answer copy(const Run& run, const Gain& gain);
@@ -88,6 +91,7 @@ class KeptMapping {
     std::array<double, 2> missed_ns = {};
 
     [[nodiscard]] bool holds(Interval part, Direction direction) const;
+    [[nodiscard]] bool reaches(Interval part, Direction direction) const;
     void add_missed(Interval part, Direction direction, double ns);
   };
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kPageBytes = 4096;
 
-KeptMapping::Gain gain_of(const PlainRun& run, const Costs& costs) {
-  const auto bytes = static_cast<double>(run.memory.size());
-  const bool reads = run.direction == Direction::kRead;
+KeptMapping::Gain gain_of(Interval part, Direction direction, const Costs& costs) {
+  const auto bytes = static_cast<double>(part.length());
+  const bool reads = direction == Direction::kRead;
   const double byte_ns = (reads ? costs.read_byte_ns : costs.write_byte_ns) * costs.cached_share;
   const double page_ns = reads ? costs.mapped_read_ns : costs.unknown_page_ns();
   return {costs.request_ns + bytes * byte_ns * (1 - costs.mapped_byte_share),
@@ -24,29 +24,31 @@ Transfer execute_by_call(const PlainRun& run, port::PlainFile& file) {
                                            : file.write_at(run.offset, run.memory);
 }
 
-// Leaves a mapping of the run for the next time. The size was asked for before a system call moved
-// the run: whoever has made the file so long was done with it when a write returned.
-void invest_in(const PlainRun& run, int64_t size, port::PlainFile& file, KeptMapping& kept) {
-  if (run.part().end > size) return;
-  if (!kept.holds(run.part(), run.direction)) {
-    const Interval pages = large_pages_around(run.part());
-    auto made = port::FileMapping::map(file, pages.begin, pages.end, access_for(run.direction));
+bool may_map(const PlainMeans& means) {
+  const EngineHint engine = means.hints.engine;
+  const bool allowed = engine == EngineHint::kAutomatic || engine == EngineHint::kMapped;
+  return allowed && means.file.is_local();
+}
+
+// Leaves a mapping of the part for the next time. The size was asked for before a system call moved
+// the part: whoever has made the file so long was done with it when a write returned.
+void invest_in(Interval part, Direction direction, int64_t size, const PlainMeans& means) {
+  if (part.end > size) return;
+  KeptMapping& kept = means.experience.mapping;
+  if (!kept.holds(part, direction)) {
+    const Interval pages = large_pages_around(part);
+    auto made = port::FileMapping::map(means.file, pages.begin, pages.end, access_for(direction));
     if (!made) return;
     kept.keep(std::make_unique<port::FileMapping>(*std::move(made)));
   }
-  kept.settle(size, run.direction);
+  kept.settle(size, direction);
 }
 
 }  // namespace
 
 Transfer execute_plain(const PlainRun& run, const PlainMeans& means) {
-  const EngineHint engine = means.hints.engine;
-  const bool may_map = engine == EngineHint::kAutomatic || engine == EngineHint::kMapped;
-  if (run.memory.empty() || !may_map || !means.file.is_local()) {
-    return execute_by_call(run, means.file);
-  }
-  KeptMapping& kept = means.experience.mapping;
-  switch (kept.copy(run, gain_of(run, means.costs))) {
+  if (run.memory.empty() || !may_map(means)) return execute_by_call(run, means.file);
+  switch (means.experience.mapping.copy(run, gain_of(run.part(), run.direction, means.costs))) {
     case KeptMapping::Answer::kCopied:
       return {std::ssize(run.memory), {}};
     case KeptMapping::Answer::kAbsent:
@@ -56,8 +58,19 @@ Transfer execute_plain(const PlainRun& run, const PlainMeans& means) {
   }
   const auto size = means.file.size();
   Transfer moved = execute_by_call(run, means.file);
-  if (size && moved.status) invest_in(run, *size, means.file, kept);
+  if (size && moved.status) invest_in(run.part(), run.direction, *size, means);
   return moved;
+}
+
+void expect_reads(Interval part, const PlainMeans& means) {
+  constexpr Direction kReads = Direction::kRead;
+  KeptMapping& kept = means.experience.mapping;
+  if (!may_map(means) || kept.reaches(part, kReads)) return;
+  const KeptMapping::Gain gain = gain_of(part, kReads, means.costs);
+  kept.note_missed(part, kReads, gain.saved_ns);
+  const bool held = kept.holds(part, kReads);
+  if (!held && kept.missed_ns(part, kReads) < gain.price_ns) return;
+  if (const auto size = means.file.size()) invest_in(part, kReads, *size, means);
 }
 
 }  // namespace tessera::move

@@ -25,4 +25,8 @@ struct PlainMeans {
 // Moves the run. `bytes` of the answer is how much of it: a read ends at the end of the file.
 [[nodiscard]] Transfer execute_plain(const PlainRun& run, const PlainMeans& means);
 
+// The part is about to be read, in runs that nobody else asks for: leaves a mapping of it in the
+// experience if that has paid by now. Requires a part that is not empty.
+void expect_reads(Interval part, const PlainMeans& means);
+
 }  // namespace tessera::move

@@ -1,0 +1,46 @@
+// KeptReads: the committed bytes of a container, read through a mapping where that pays.
+//
+// A program that reads the same part of an open file again finds it in a mapping, and needs no
+// system call for it (move/kept_mapping.hpp says when one is made). Bytes are copied out before
+// anybody looks at them, so a checksum speaks of what the caller got.
+//   (R1) What is read is what the file's own read would have given; where a mapping cannot, the
+//        file's read is made, with its errors.
+// For bytes that were committed: they stay where they are. Writes go to the file as they are.
+// Thread safety: reads from any thread.
+#pragma once
+
+#include "tessera/move/experience.hpp"
+#include "tessera/pattern/trace.hpp"
+#include "tessera/port/plain_file.hpp"
+
+namespace tessera::cache {
+
+class KeptReads final : public port::File {
+ public:
+  // The file must outlive it. One that is not a plain file is read as it is.
+  explicit KeptReads(port::File& file);
+
+  // What comes next are reads inside this part.
+  void expect(pattern::Interval part);
+  // Whether reads inside the part need no system call.
+  [[nodiscard]] bool maps(pattern::Interval part);
+
+  [[nodiscard]] base::Result<void> truncate(int64_t size) override { return file_.truncate(size); }
+  [[nodiscard]] base::Result<int64_t> size() override { return file_.size(); }
+  [[nodiscard]] base::Result<void> sync() override { return file_.sync(); }
+
+ protected:
+  Attempt read_some(int64_t offset, std::span<const iovec> memory) override;
+  Attempt write_some(int64_t offset, std::span<const iovec> memory) override;
+  int64_t read_bulk(std::span<const port::ReadSegment> segments) override;
+
+ private:
+  // Answers how many of the bytes the mapping gave.
+  int64_t copy(int64_t offset, std::span<const iovec> memory);
+
+  port::File& file_;
+  port::PlainFile* const plain_;  // null: nothing can be mapped
+  move::Experience experience_;
+};
+
+}  // namespace tessera::cache
