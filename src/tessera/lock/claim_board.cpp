@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/pattern/encode.hpp"
 
 namespace tessera::lock {
 
@@ -94,6 +95,11 @@ BoardReader::Desks BoardReader::server_desks() const {
 }
 
 bool BoardReader::is_apart(size_t slot, const Seen& seen, const Claim& claim) {
+  // Most processes of a job claim the same shape at another place.
+  const auto alike = pattern::decode_alike(seen.bytes(), claim.bytes.ascending(), encoded_);
+  if (alike && alike->span().begin >= 0) {
+    return !may_overlap(pattern::ByteSet::of_ascending(*alike), claim.bytes);
+  }
   if (known_.size() <= slot) known_.resize(slot + 1);
   Known& known = known_[slot];
   const bool same = base::equal(known.theirs, seen.bytes());

@@ -51,8 +51,9 @@ struct BoardClaim {
   base::Bytes bytes = {};  // an encoded pattern
 };
 
-// Looks at the slots of a board, and knows what it has seen there before: patterns are decoded and
-// compared once, as long as the same ones come back to the same slots.
+// Looks at the slots of a board, and knows what it has seen there before: patterns of another shape
+// than the claim's are decoded and compared once, as long as the same ones come back to the same
+// slots.
 class BoardReader {
  public:
   explicit BoardReader(const BoardMemory& memory) : memory_(memory) {}

@@ -141,6 +141,15 @@ class Decoder {
     return trace;
   }
 
+  // Reads up to the shape. Where the trace is, or nothing if it is empty.
+  Result<std::optional<Point<D>>> read_place_only() {
+    TESSERA_TRY(const bool empty, read_header());
+    if (empty) return std::optional<Point<D>>();
+    TESSERA_TRY(const Point<D> at, read_point());
+    return std::optional(at);
+  }
+  [[nodiscard]] size_t remaining() const { return reader_.remaining(); }
+
  private:
   Result<bool> read_header();
   Result<Point<D>> read_point();
@@ -315,9 +324,25 @@ Result<Trace<D>> decode(base::ByteView bytes, DecodeLimits limits) {
   return trace;
 }
 
+template <int D>
+std::optional<Trace<D>> decode_alike(base::ByteView bytes, const Trace<D>& other,
+                                     base::ByteView encoded_other) {
+  Decoder<D> theirs(bytes, {});
+  Decoder<D> others(encoded_other, {});
+  const auto at = theirs.read_place_only();
+  const auto other_at = others.read_place_only();
+  if (!at || !*at || !other_at) return std::nullopt;
+  const base::ByteView shape = bytes.last(theirs.remaining());
+  if (!base::equal(shape, encoded_other.last(others.remaining()))) return std::nullopt;
+  if (!check_place(**at, other.shape())) return std::nullopt;
+  return Trace<D>(**at, other.shape());
+}
+
 template base::Bytes encode(const Trace<1>&);
 template base::Bytes encode(const Trace<2>&);
 template Result<Trace<1>> decode(base::ByteView, DecodeLimits);
 template Result<Trace<2>> decode(base::ByteView, DecodeLimits);
+template std::optional<Trace<1>> decode_alike(base::ByteView, const Trace<1>&, base::ByteView);
+template std::optional<Trace<2>> decode_alike(base::ByteView, const Trace<2>&, base::ByteView);
 
 }  // namespace tessera::pattern

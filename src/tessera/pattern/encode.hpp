@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
@@ -35,5 +36,12 @@ template <int D>
 // version and with features that this program knows, and with kTooComplex past the limits.
 template <int D>
 [[nodiscard]] base::Result<Trace<D>> decode(base::ByteView bytes, DecodeLimits limits = {});
+
+// The trace, if it differs from another one in its place only; processes of one job often have such
+// traces, and this shares the other's shape. Nothing for all other bytes. Requires the encoding of
+// the other. Cost: O(length of the encoding), and no memory.
+template <int D>
+[[nodiscard]] std::optional<Trace<D>> decode_alike(base::ByteView bytes, const Trace<D>& other,
+                                                   base::ByteView encoded_other);
 
 }  // namespace tessera::pattern

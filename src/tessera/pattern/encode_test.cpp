@@ -306,6 +306,33 @@ TEST(Encode, WhatReferencesMultiplyIsLimited) {
   expect_refused(bomb(12), Code::kTooComplex, "items");
 }
 
+TEST(Encode, AlikeIsWhatDiffersInItsPlace) {
+  const Pattern run = Pattern::run({{1000}}, 8).value();
+  const Pattern rows = repeat(run, 5, Point<1>{{100}}).value();
+  const Bytes encoded = encode(rows);
+  for (const int64_t by : {int64_t{0}, int64_t{7}, int64_t{-1000}, kMaxPosition / 2}) {
+    const Pattern moved = rows.shifted({{by}}).value();
+    const auto alike = decode_alike(encode(moved), rows, encoded);
+    ASSERT_TRUE(alike) << by;
+    EXPECT_EQ(alike->at(), moved.at());
+    EXPECT_EQ(alike->shape().node, rows.shape().node);
+  }
+  const Pattern longer = repeat(run, 6, Point<1>{{100}}).value();
+  EXPECT_FALSE(decode_alike(encode(longer), rows, encoded));
+  EXPECT_FALSE(decode_alike(encode(run), rows, encoded));
+  EXPECT_FALSE(decode_alike(encode(Pattern()), rows, encoded));
+  for (size_t length = 0; length < encoded.size(); ++length) {
+    EXPECT_FALSE(decode_alike(std::span(encoded).first(length), rows, encoded));
+  }
+  // Its last byte would lie behind what can be named.
+  Bytes outside;
+  ByteWriter writer(outside);
+  writer.bytes(std::span(encoded).first(2));
+  writer.signed_varint(kMaxPosition - 1);
+  writer.bytes(std::span(encoded).subspan(4));
+  EXPECT_FALSE(decode_alike(outside, rows, encoded));
+}
+
 TEST(Encode, LimitsHold) {
   const Bytes bytes = bomb(3);
   EXPECT_EQ(decode<1>(bytes, {5, 1 << 20}).error().code, Code::kTooComplex);
