@@ -128,6 +128,7 @@ Result<Sequence> LockAgent::ask(Entry& inside, const LockClient::Asked& asked) {
   TESSERA_TRY_VOID(check_size(asked.claim.bytes));
   for (;;) {
     const Sequence sequence = inside->ask(asked);
+    if (inside->take_claimed(sequence)) return sequence;
     TESSERA_TRY_VOID(wait(inside, sequence, asked.wait_ns));
     if (settle(inside, sequence)) return sequence;
   }

@@ -82,6 +82,15 @@ bool LockClient::claim(const Asked& asked, Request& request, int64_t now_ns) {
   return true;
 }
 
+bool LockClient::take_claimed(Sequence sequence) {
+  if (events_.empty() || events_.back().sequence != sequence) return false;
+  const auto at = requests_.find(sequence);
+  if (at == requests_.end() || !at->second.place) return false;
+  TESSERA_ASSERT(events_.back().kind == Event::Kind::kGranted);
+  events_.pop_back();
+  return true;
+}
+
 bool LockClient::unclaim(Request& request) {
   if (!request.place || !seat_) return true;
   return !seat_->release(*std::exchange(request.place, std::nullopt));

@@ -126,6 +126,9 @@ class LockClient {
   };
   // What has happened since this was last called, in its order.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
+  // Whether the lock that was just asked for is held already, by a claim on the board, and for long
+  // enough to be put to use; then its event is taken.
+  [[nodiscard]] bool take_claimed(Sequence sequence);
 
  private:
   enum class State { kAsked, kHeld, kReclaimed };

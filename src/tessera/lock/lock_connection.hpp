@@ -58,6 +58,7 @@ class LockConnection {
   // Takes what has arrived, without waiting; false if that was nothing.
   bool catch_up();
   // What has happened to a request and was not told yet.
+  [[nodiscard]] bool take_claimed(Sequence sequence) { return client_.take_claimed(sequence); }
   [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
   // Whether something has to be said, or the server to be found, for what is asked or held.
   [[nodiscard]] bool is_due() const;

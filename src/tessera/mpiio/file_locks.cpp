@@ -146,11 +146,11 @@ Result<Held> FileLocks::lock_access(const pattern::Pattern& bytes, move::Directi
 
 Result<Held> FileLocks::lock_by_service(ByteSet bytes, Mode mode) {
   if (bytes.empty()) return Held();
-  const ByteSet span = span_of(bytes.span());
+  const pattern::Interval span = bytes.span();
   auto acquired = agent_->acquire({.file = name_, .claim = {std::move(bytes), mode}});
   // Too irregular for a message: then from first to last byte.
   if (!acquired && acquired.error().code == base::Code::kTooComplex) {
-    acquired = agent_->acquire({.file = name_, .claim = {span, mode}});
+    acquired = agent_->acquire({.file = name_, .claim = {span_of(span), mode}});
   }
   TESSERA_TRY(const lock::Sequence sequence, std::move(acquired));
   return Held([this, sequence] { agent_->release(sequence); },

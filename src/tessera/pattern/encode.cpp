@@ -68,9 +68,8 @@ class Encoder {
 
   void write(const Shape<D>& shape) {
     if (shape.is_run()) return write(kRun, static_cast<uint64_t>(shape.size) - 1);
-    if (const auto known = written_.find(shape); known != written_.end()) {
-      return write(kReference, written_.size() - 1 - known->second);
-    }
+    const auto known = sequences_ > 0 ? written_.find(shape) : written_.end();
+    if (known != written_.end()) return write(kReference, nodes_ - 1 - known->second);
     if (shape.is_repeat()) {
       write(kRepeat, static_cast<uint64_t>(shape.node->count) - 2);
       write(shape.node->stride);
@@ -78,7 +77,9 @@ class Encoder {
     } else {
       write_sequence(*shape.node);
     }
-    written_.emplace(shape, written_.size());
+    // A shape comes again only below a sequence.
+    if (sequences_ > 0) written_.emplace(shape, nodes_);
+    ++nodes_;
   }
 
   void write_sequence(const Node<D>& node) {
@@ -87,6 +88,7 @@ class Encoder {
     bool uniform = true;
     for (size_t i = 1; uniform && i < items; ++i) uniform = same_shape(first, node.item_shape(i));
     write(kSequence, (items - 2) << 1 | (uniform ? 1U : 0U));
+    ++sequences_;
     write(first);
     for (size_t i = 1; i < items; ++i) {
       const Point<D> before = node.at[i - 1] + node.item_shape(i - 1).end();
@@ -95,11 +97,14 @@ class Encoder {
       if (!uniform) write(node.item_shape(i));
       write(gap);
     }
+    --sequences_;
   }
 
   base::Bytes bytes_;
   base::ByteWriter writer_{bytes_};
-  // Every node that is complete, by the order of completion.
+  uint64_t nodes_ = 0;  // that are complete
+  int sequences_ = 0;   // that are being written
+  // Nodes that may come again, by the order of completion.
   std::unordered_map<Shape<D>, uint64_t, Hash, Alike> written_;
 };
 
