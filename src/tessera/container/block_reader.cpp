@@ -83,14 +83,22 @@ Result<void> BlockReader::fetch_again(const Allocation& allocation, int64_t plac
   return base::fail(base::Code::kIntegrity, message + "; restore the file from a copy");
 }
 
+Span BlockReader::window_of(size_t bytes) {
+  if (window_bytes_ < bytes) {
+    window_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    window_bytes_ = bytes;
+  }
+  return {window_.get(), bytes};
+}
+
 Result<void> BlockReader::load(const Allocation& allocation, std::span<const Loaded> blocks) {
-  window_.resize(static_cast<size_t>(std::max(kWindowBytes, options_.block_bytes)));
-  std::vector<port::ReadSegment> segments;
   int64_t bytes = 0;
+  for (const Loaded& part : blocks) bytes += part.places.length();
+  const Span window = window_of(static_cast<size_t>(bytes));
+  std::vector<port::ReadSegment> segments;
   for (const Loaded& part : blocks) {
-    const Span memory = Span(window_).subspan(part.at, static_cast<size_t>(part.places.length()));
+    const Span memory = window.subspan(part.at, static_cast<size_t>(part.places.length()));
     segments.push_back({allocation.place.begin + part.places.begin, memory});
-    bytes += part.places.length();
   }
   counts_.bytes_fetched += bytes;
   TESSERA_TRY_VOID(whole(file_.read_list(segments), bytes, file_.path()));
@@ -105,7 +113,7 @@ Result<void> BlockReader::read_through_window(const Allocation& allocation, int6
   if (memory.empty()) return {};
   const Loaded blocks = {blocks_of(place, memory.size()), 0};
   TESSERA_TRY_VOID(load(allocation, {&blocks, 1}));
-  std::memcpy(memory.data(), window_.data() + (place - blocks.places.begin), memory.size());
+  std::memcpy(memory.data(), window_.get() + (place - blocks.places.begin), memory.size());
   return {};
 }
 
@@ -197,7 +205,7 @@ Result<void> BlockReader::read_list(const Allocation& allocation,
       if (piece.memory.empty()) continue;
       while (piece.place >= blocks[at].places.end) ++at;
       const auto offset = static_cast<size_t>(piece.place - blocks[at].places.begin);
-      std::memcpy(piece.memory.data(), window_.data() + blocks[at].at + offset,
+      std::memcpy(piece.memory.data(), window_.get() + blocks[at].at + offset,
                   piece.memory.size());
     }
     pieces = pieces.subspan(count);
@@ -230,7 +238,7 @@ Result<void> BlockReader::read_dense(const Allocation& allocation, const pattern
     const Loaded blocks = {{begin, blocks_of(last, 1).end}, 0};
     TESSERA_TRY_VOID(load(allocation, {&blocks, 1}));
     TESSERA_TRY(const pattern::Pattern in_window, places.shifted(pattern::Point<1>{{-begin}}));
-    pattern::gather(memory.data() + done, window_.data(), in_window, {done, end}, mode);
+    pattern::gather(memory.data() + done, window_.get(), in_window, {done, end}, mode);
     done = end;
   }
   return {};

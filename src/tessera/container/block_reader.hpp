@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,6 +88,7 @@ class BlockReader {
                                                std::span<std::byte> block);
   [[nodiscard]] base::Result<void> load(const Allocation& allocation,
                                         std::span<const Loaded> blocks);
+  [[nodiscard]] std::span<std::byte> window_of(size_t bytes);
   [[nodiscard]] base::Result<void> fetch_list(const Allocation& allocation,
                                               std::span<const PlacedMemory> pieces);
   [[nodiscard]] base::Result<void> read_through_window(const Allocation& allocation, int64_t place,
@@ -103,7 +105,9 @@ class BlockReader {
   port::File& file_;
   BlockReaderOptions options_;
   Counts counts_;
-  std::vector<std::byte> window_;  // made at the first use
+  // As large as the largest load so far; a short one does not pay for a whole window.
+  std::unique_ptr<std::byte[]> window_;
+  size_t window_bytes_ = 0;
 };
 
 }  // namespace tessera::container
