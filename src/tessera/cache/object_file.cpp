@@ -132,10 +132,18 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
   return found;
 }
 
-// Answers 0 if nobody reads.
-Result<int64_t> ObjectFile::spare_readers(const Ranks& ranks, container::Container& container) {
-  if (!ranks.has_readers || !ranks.has_readers()) return 0;
-  return container.spare_all();
+// What holds until the next commit, at the first rank: all space is free that is not in use, and
+// not spared for those who read an older state.
+Result<ObjectFile::Found> ObjectFile::begin_anew(const Ranks& ranks,
+                                                 container::Container& container, Bytes blob) {
+  Found found;
+  if (ranks.has_readers && ranks.has_readers()) {
+    TESSERA_TRY(found.spared_end, container.spare_all());
+  }
+  TESSERA_TRY_VOID(ranks.space.store(0));
+  found.superblock = container.superblock();
+  found.blob = std::move(blob);
+  return found;
 }
 
 Bytes ObjectFile::encode_found(const Found& found) {
@@ -160,13 +168,16 @@ Result<ObjectFile::Found> ObjectFile::decode_found(ByteView heard) {
   return found;
 }
 
+// Nothing is told where the first rank has failed, and then it says why.
 Result<ObjectFile::Found> ObjectFile::share(const Ranks& ranks, Result<Found> mine) {
-  TESSERA_TRY_VOID(
-      ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine))));
   Bytes told;
-  if (ranks.exchange.rank() == 0) told = encode_found(*mine);
+  if (ranks.exchange.rank() == 0 && mine) told = encode_found(*mine);
   TESSERA_TRY(const Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
-  return decode_found(heard);
+  if (!heard.empty()) return decode_found(heard);
+  const Result<void> verdict =
+      ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine)));
+  TESSERA_ASSERT(!verdict);
+  return base::failure_of(verdict);
 }
 
 Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ranks& ranks,
@@ -177,24 +188,20 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
   Result<Found> mine = Found();
   if (ranks.exchange.rank() == 0) {
     mine = open_container(file, random, options, container);
-    if (mine && options.write) {
-      const Result<int64_t> spared = spare_readers(ranks, *container);
-      if (spared) mine->spared_end = *spared;
-      if (!spared) mine = base::failure_of(spared);
-    }
+    if (mine && options.write) mine = begin_anew(ranks, *container, std::move(mine->blob));
   }
   TESSERA_TRY(const Found found, share(ranks, std::move(mine)));
   std::unique_ptr<ObjectFile> opened(
       new ObjectFile(file, ranks, options, found.superblock.block_bytes));
   opened->container_ = std::move(container);
-  TESSERA_TRY_VOID(ranks.exchange.agree(opened->start(found)));
+  // All ranks make the same of the same bytes, so they need not agree.
+  TESSERA_TRY_VOID(opened->start(found));
   TESSERA_TRY_VOID(opened->begin_common_news());
   return opened;
 }
 
 Result<void> ObjectFile::start(const Found& found) {
   TESSERA_TRY(auto contents, container::decode_contents(found.blob));
-  if (ranks_.exchange.rank() == 0) TESSERA_TRY_VOID(ranks_.space.store(0));
   state_.with([&](State& state) { state.contents = std::move(contents); });
   return adopt(found);
 }
@@ -322,8 +329,9 @@ Result<void> ObjectFile::meet(const Result<void>& mine) {
   return ranks_.exchange.agree(mine);
 }
 
-// Tells all ranks the changes that they could not hear, and answers whether any rank has changed
-// the file since the last commit.
+// Tells all ranks the changes that they could not hear, lets them hear the others, which all ranks
+// have told when they meet here, and answers whether any rank has changed the file since the last
+// commit.
 Result<bool> ObjectFile::gather_changes() {
   Share mine;
   state_.with([&](State& state) {
@@ -334,7 +342,7 @@ Result<bool> ObjectFile::gather_changes() {
   });
   TESSERA_TRY(const auto all, ranks_.exchange.all_gather(encode_share(mine)));
   bool changed = false;
-  Result<void> applied;
+  Result<void> applied = state_.with([&](State& state) { return hear(state); });
   for (int rank = 0; rank < ranks_.exchange.size() && applied; ++rank) {
     const Result<bool> theirs = apply_share(rank, all[static_cast<size_t>(rank)]);
     if (!theirs) applied = base::failure_of(theirs);
@@ -383,45 +391,49 @@ Result<void> ObjectFile::extend(int64_t size) {
 Result<void> ObjectFile::commit() { return commit(true); }
 
 Result<void> ObjectFile::commit(bool durable) {
-  // Behind this barrier nobody writes, and all news are told.
-  TESSERA_TRY_VOID(ranks_.exchange.barrier());
-  TESSERA_TRY_VOID(ranks_.exchange.agree(state_.with([&](State& state) { return hear(state); })));
   TESSERA_TRY(const bool changed, gather_changes());
   if (!changed) return {};
   if (options_.below != nullptr) return write_below(durable);
-  Result<void> committed = commit_changes();
-  if (committed) return settle();
+  const Result<Found> committed = commit_changes();
+  if (committed) return settle(*committed);
   // What was written stays written, and its allocations are not committed yet (O4).
   state_.with([](State& state) {
     state.contents.allocations = *state.committed;
     state.regions.seal();
     state.rewrites = false;
   });
-  return committed;
+  return base::failure_of(committed);
 }
 
-Result<void> ObjectFile::commit_changes() {
-  TESSERA_TRY_VOID(ranks_.exchange.agree(gather_allocations()));
-  TESSERA_TRY_VOID(ranks_.exchange.agree(ranks_.leads_node ? file_.sync() : Result<void>()));
-  Result<void> mine;
-  if (container_) {
-    mine = state_.with([&](State& state) { return container_->commit(state.contents); });
-  }
-  return ranks_.exchange.agree(mine);
+Result<ObjectFile::Found> ObjectFile::commit_changes() {
+  Result<void> gathered = gather_allocations();
+  // The container syncs its file before it refers to anything in it: that is all of this node.
+  const bool syncs = ranks_.leads_node && !container_;
+  if (gathered && syncs) gathered = file_.sync();
+  TESSERA_TRY_VOID(ranks_.exchange.agree(gathered));
+  return share(ranks_, container_ ? commit_container() : Found());
 }
 
+Result<ObjectFile::Found> ObjectFile::commit_container() {
+  TESSERA_TRY_VOID(
+      state_.with([&](State& state) { return container_->commit(state.contents); }));
+  return begin_anew(ranks_, *container_, {});
+}
+
+// A rank that cannot say what it wrote tells nothing, and then all of them fail.
 Result<void> ObjectFile::gather_allocations() {
   Share mine;
   const int rank = ranks_.exchange.rank();
   auto closed = state_.with([&](State& state) { return state.regions.close(file_, rank); });
-  TESSERA_TRY_VOID(
-      ranks_.exchange.agree(closed ? Result<void>() : Result<void>(base::failure_of(closed))));
-  mine.allocations = *std::move(closed);
+  if (closed) mine.allocations = *std::move(closed);
   mine.view = view_;
-  TESSERA_TRY(const auto all, ranks_.exchange.all_gather(encode_share(mine)));
+  TESSERA_TRY(const auto all, ranks_.exchange.all_gather(closed ? encode_share(mine) : Bytes()));
+  if (!closed) return base::failure_of(closed);
   std::vector<Allocation> added;
   for (int from = 0; from < ranks_.exchange.size(); ++from) {
-    TESSERA_TRY(Share share, decode_share(all[static_cast<size_t>(from)], from));
+    const Bytes& told = all[static_cast<size_t>(from)];
+    if (told.empty()) return base::fail(base::Code::kRetry, "another rank has failed");
+    TESSERA_TRY(Share share, decode_share(told, from));
     std::move(share.allocations.begin(), share.allocations.end(), std::back_inserter(added));
     if (!share.view) continue;
     state_.with([&](State& state) { replace_view(state.contents.views, *std::move(share.view)); });
@@ -433,18 +445,9 @@ Result<void> ObjectFile::gather_allocations() {
   return {};
 }
 
-// All ranks begin anew from what was committed.
-Result<void> ObjectFile::settle() {
-  Result<Found> mine = Found();
-  if (container_) {
-    const Result<int64_t> spared = spare_readers(ranks_, *container_);
-    if (spared) mine = Found{container_->superblock(), *spared, {}};
-    if (!spared) mine = base::failure_of(spared);
-  }
-  TESSERA_TRY(const Found found, share(ranks_, std::move(mine)));
-  Result<void> begun = adopt(found);
-  if (begun && container_) begun = ranks_.space.store(0);
-  TESSERA_TRY_VOID(ranks_.exchange.agree(begun));
+// All ranks begin anew from what was committed, alike.
+Result<void> ObjectFile::settle(const Found& committed) {
+  TESSERA_TRY_VOID(adopt(committed));
   return clear_news();
 }
 

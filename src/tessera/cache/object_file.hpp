@@ -198,8 +198,9 @@ class ObjectFile {
   [[nodiscard]] static base::Result<Found> open_container(
       port::File& file, port::Random& random, ObjectFileOptions options,
       std::optional<container::Container>& opened);
-  [[nodiscard]] static base::Result<int64_t> spare_readers(const Ranks& ranks,
-                                                           container::Container& container);
+  [[nodiscard]] static base::Result<Found> begin_anew(const Ranks& ranks,
+                                                      container::Container& container,
+                                                      base::Bytes blob);
   [[nodiscard]] static base::Result<Found> share(const Ranks& ranks, base::Result<Found> mine);
   [[nodiscard]] static base::Bytes encode_found(const Found& found);
   [[nodiscard]] static base::Result<Found> decode_found(base::ByteView heard);
@@ -245,8 +246,9 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> commit(bool durable);
   [[nodiscard]] base::Result<bool> gather_changes();
   [[nodiscard]] base::Result<void> gather_allocations();
-  [[nodiscard]] base::Result<void> commit_changes();
-  [[nodiscard]] base::Result<void> settle();
+  [[nodiscard]] base::Result<Found> commit_changes();
+  [[nodiscard]] base::Result<Found> commit_container();
+  [[nodiscard]] base::Result<void> settle(const Found& committed);
   [[nodiscard]] base::Result<void> clear_news();
   [[nodiscard]] base::Result<void> write_below(bool durable);
   [[nodiscard]] base::Result<void> write_share(const pattern::ByteSet& bytes);

@@ -21,7 +21,8 @@ namespace {
 
 using base::Result;
 
-enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2 };
+// kUnknown: the first rank could not tell, and says why.
+enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2, kUnknown = 3 };
 
 // What the first rank makes of the file.
 Result<Kind> kind_of(const ObjectOpening& opening) {
@@ -54,9 +55,10 @@ Result<Kind> agree_on_kind(const ObjectOpening& opening) {
     const auto found = kind_of(opening);
     if (found) kind = *found;
     mine = found ? prepare_first(opening, kind) : Result<void>(base::failure_of(found));
+    if (!mine) kind = Kind::kUnknown;
   }
-  TESSERA_TRY_VOID(exchange.agree(mine));
   TESSERA_TRY(const uint64_t told, exchange.all_max(static_cast<uint64_t>(kind)));
+  if (static_cast<Kind>(told) == Kind::kUnknown) TESSERA_TRY_VOID(exchange.agree(mine));
   return static_cast<Kind>(told);
 }
 

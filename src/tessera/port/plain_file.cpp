@@ -163,7 +163,8 @@ base::Result<int64_t> PlainFile::size() {
 
 base::Result<void> PlainFile::sync() {
   // Not repeated on EINTR: whatever the reason, a sync that failed has promised nothing (D3).
-  return check(::fsync(descriptor()), "sync " + path());
+  // Not fsync: the time of the last change is not worth another write to the disk.
+  return check(::fdatasync(descriptor()), "sync " + path());
 }
 
 base::Result<void> PlainFile::reserve(int64_t size) {
