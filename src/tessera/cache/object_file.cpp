@@ -186,14 +186,18 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
   if (options.below != nullptr) return open_cache(file, ranks, options);
   std::optional<container::Container> container;
   Result<Found> mine = Found();
+  int64_t size_before = 0;
   if (ranks.exchange.rank() == 0) {
     mine = open_container(file, random, options, container);
     if (mine && options.write) mine = begin_anew(ranks, *container, std::move(mine->blob));
+    const auto size = file.size();
+    if (size && !options.create) size_before = *size;
   }
   TESSERA_TRY(const Found found, share(ranks, std::move(mine)));
   std::unique_ptr<ObjectFile> opened(
       new ObjectFile(file, ranks, options, found.superblock.block_bytes));
   opened->container_ = std::move(container);
+  opened->size_before_ = size_before;
   // All ranks make the same of the same bytes, so they need not agree.
   TESSERA_TRY_VOID(opened->start(found));
   TESSERA_TRY_VOID(opened->begin_common_news());
@@ -462,14 +466,18 @@ Result<void> ObjectFile::close() {
   if (!options_.write) return {};
   // A container must not reach the disk before its bytes do; a plain file may.
   TESSERA_TRY_VOID(commit(options_.below == nullptr));
-  Result<void> trimmed;
-  if (container_ && !(ranks_.has_readers && ranks_.has_readers())) {
-    // What was taken and not filled, and news; readers may still need an older end.
-    const auto size = file_.size();
-    const int64_t end = container_->superblock().end;
-    if (size && *size > end) trimmed = file_.truncate(end);
-  }
-  return ranks_.exchange.agree(trimmed);
+  return ranks_.exchange.agree(container_ ? trim() : Result<void>());
+}
+
+// Gives back what was taken and not filled, and news; readers may still need an older end. What the
+// file had before stays, up to as much again as it holds now: whoever writes a file over and over
+// finds the space of the state before last.
+Result<void> ObjectFile::trim() {
+  if (ranks_.has_readers && ranks_.has_readers()) return {};
+  const int64_t end = container_->superblock().end;
+  const int64_t kept = std::max(end, std::min(size_before_, 2 * end));
+  TESSERA_TRY(const int64_t size, file_.size());
+  return size > kept ? file_.truncate(kept) : Result<void>();
 }
 
 }  // namespace tessera::cache

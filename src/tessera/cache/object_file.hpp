@@ -111,7 +111,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> extend(int64_t size);  // never cuts
   // Collective: makes all that was written durable, as one state of the file.
   [[nodiscard]] base::Result<void> commit();
-  // Collective: commits, and gives back what the file has behind its last byte.
+  // Collective: commits, and gives back most of what the file has behind its last byte.
   [[nodiscard]] base::Result<void> close();
 
   // The view through which this rank writes; stored with the next commit.
@@ -250,6 +250,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<Found> commit_container();
   [[nodiscard]] base::Result<void> settle(const Found& committed);
   [[nodiscard]] base::Result<void> clear_news();
+  [[nodiscard]] base::Result<void> trim();
   [[nodiscard]] base::Result<void> write_below(bool durable);
   [[nodiscard]] base::Result<void> write_share(const pattern::ByteSet& bytes);
   [[nodiscard]] base::Result<void> settle_below();
@@ -261,6 +262,7 @@ class ObjectFile {
   const int64_t block_bytes_;
   bool coherent_ = false;                          // by the program's wish
   std::optional<container::Container> container_;  // of the first rank
+  int64_t size_before_ = 0;                        // of the container when it was opened
   std::optional<container::WriterView> view_;
   port::Guarded<State> state_;
 };

@@ -165,8 +165,12 @@ Result<void> Container::begin_writing() {
 }
 
 // A process that was killed may have left copy 0 in the system's memory only: what was found is
-// made durable before anybody relies on it.
+// made durable before anybody relies on it, unless copy 1 says that it was.
 Result<void> Container::make_durable(const ChosenSuperblock& chosen) {
+  if (chosen.settled) {
+    copies_ = {Copy::kDurable, Copy::kWritten};
+    return {};
+  }
   TESSERA_TRY_VOID(sync());
   if (chosen.both_current()) {
     copies_.fill(Copy::kDurable);
@@ -262,7 +266,9 @@ Result<void> Container::replace_copies(const Superblock& next) {
   current_ = next;
   // If this fails the commit has succeeded all the same, and the next one writes the copy first.
   copies_[1] = Copy::kDoubtful;
-  static_cast<void>(write_copy(1, next));
+  Superblock settled = next;
+  settled.compatible |= kSettled;
+  static_cast<void>(write_copy(1, settled));
   return {};
 }
 

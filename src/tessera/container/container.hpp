@@ -6,6 +6,8 @@
 //
 //   blob -> sync -> copy 0 -> sync -> copy 1        (copy 1 is covered by the next commit's sync)
 //
+// Copy 1 says that copy 0 was durable then (kSettled), so whoever finds both need not sync first.
+//
 //   (K1) What the newest good superblock describes is durable as a whole: its blob and all blocks.
 //   (K2) Before a copy is overwritten the other one is known to be durable at the current state.
 //   (K3) Nothing that a durable superblock describes is overwritten, until a newer superblock is
@@ -20,8 +22,9 @@
 //                                    +-----------------> doubtful --commit(), begin_writing()-->
 //                                    clean
 //
-// Callers keep the rest of (K1): the bytes of the new contents' allocations are written and synced,
-// with whole last blocks, before commit(). And of (K3): between commits they write only where
+// Callers keep the rest of (K1): the bytes of the new contents' allocations are written, with whole
+// last blocks, before commit(), and synced too where a sync of this file would not cover them. And
+// of (K3): between commits they write only where
 // space() says. What they wrote there and do not name in the contents is lost with the commit.
 // Thread safety: none; the file may be shared.
 #pragma once

@@ -181,10 +181,16 @@ base::Result<ChosenSuperblock> choose_superblock(base::ByteView header, const st
     chosen.copies[i] = decode_superblock(header.subspan(begin));
     newer = newer || chosen.copies[i].state == CopyState::kNewer;
     if (chosen.copies[i].state != CopyState::kGood) continue;
-    if (chosen.copies[i].superblock.sequence <= chosen.superblock.sequence) continue;
-    chosen.superblock = chosen.copies[i].superblock;
+    Superblock& found = chosen.copies[i].superblock;
+    const bool settled = (found.compatible & kSettled) != 0;
+    found.compatible &= ~kSettled;
+    chosen.settled = chosen.settled || settled;
+    if (found.sequence <= chosen.superblock.sequence) continue;
+    chosen.settled = settled;
+    chosen.superblock = found;
     chosen.copy = static_cast<int>(i);
   }
+  chosen.settled = chosen.settled && chosen.both_current();
   // A newer program may have been interrupted between the copies: then ours is not the last state.
   if (newer || chosen.superblock.sequence == 0 ||
       header.size() < 2 * static_cast<size_t>(kSuperblockBytes)) {

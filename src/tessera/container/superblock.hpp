@@ -33,6 +33,9 @@ inline constexpr int64_t kBlockBytesMax = int64_t{16} << 20;
 
 using FileId = std::array<std::byte, 16>;
 
+// A compatible feature of a copy: when it was written, the other copy was durable at the same state.
+inline constexpr uint64_t kSettled = 1;
+
 struct Superblock {
   FileId file_id{};           // random, given at creation; kept by compaction
   uint64_t sequence = 0;      // of the commit, from 1
@@ -77,7 +80,8 @@ struct SuperblockCopy {
 struct ChosenSuperblock {
   Superblock superblock;
   int copy = 0;                                          // the one it was taken from
-  std::array<SuperblockCopy, kSuperblockCopies> copies;  // as found
+  std::array<SuperblockCopy, kSuperblockCopies> copies;  // as found, without kSettled
+  bool settled = false;                                  // a copy of the state says so
   // A sentence for each copy that is bad.
   [[nodiscard]] std::vector<std::string> complaints() const;
   [[nodiscard]] bool both_current() const;
