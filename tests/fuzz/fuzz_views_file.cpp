@@ -1,5 +1,6 @@
 // Fuzzes views files: whatever the text says, reading it and building its object set ends within
-// bounded time and memory, in objects that keep their invariants or in a one-line message.
+// bounded time and memory, in objects that keep their invariants or in a one-line message; and
+// views that were read are written as a text that says the same.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,11 +9,13 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/object/object_set.hpp"
 #include "tessera/object/views_file.hpp"
+#include "tessera/object/views_text.hpp"
 
 namespace {
 
 using tessera::object::Object;
 using tessera::object::ObjectSet;
+using tessera::object::ViewsFile;
 
 void expect_one_line(const tessera::base::Error& error) {
   TESSERA_ASSERT(!error.message().empty());
@@ -35,6 +38,23 @@ void check_objects(const ObjectSet& objects) {
   });
 }
 
+// (W1) of views_text.hpp.
+void check_text(const ViewsFile& file) {
+  const auto text = tessera::object::text_of_views(file);
+  if (!text) {
+    expect_one_line(text.error());
+    return;
+  }
+  const auto read = tessera::object::parse_views(*text);
+  TESSERA_ASSERT(read && read->range == file.range && read->views.size() == file.views.size());
+  for (size_t i = 0; i < file.views.size(); ++i) {
+    TESSERA_ASSERT(read->views[i].process == file.views[i].process);
+    TESSERA_ASSERT(read->views[i].bytes.size() == file.views[i].bytes.size());
+    const auto same = equal(read->views[i].bytes, file.views[i].bytes);
+    TESSERA_ASSERT(!same || *same);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_bytes) {
@@ -47,6 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_bytes) {
   for (const auto& view : file->views) {
     TESSERA_ASSERT(view.bytes.empty() || file->range.contains(view.bytes.span()));
   }
+  check_text(*file);
   const auto objects = tessera::object::object_set_of(*file);
   if (objects) {
     check_objects(*objects);
