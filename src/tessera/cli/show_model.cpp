@@ -24,16 +24,24 @@ Result<ByteSet> bytes_of(const container::WriterView& view, int64_t size) {
   return whole.within({0, size});
 }
 
+// In how many runs a process reads its bytes: from a place that has all of them, be it with copies,
+// as programs do, or from wherever they are visible.
+std::optional<int64_t> read_runs(const Contents& contents, const ByteSet& bytes) {
+  constexpr map::AllocationId kAny = 0;
+  if (const auto whole = contents.map.find_whole(bytes, kAny)) return whole->places.runs();
+  const auto found = contents.map.find(bytes);
+  if (!found) return std::nullopt;
+  int64_t runs = 0;
+  for (const map::Part& part : found->parts) runs += part.places.runs();
+  return runs;
+}
+
 ViewFacts view_facts(const Contents& contents, const container::WriterView& view,
                      const Result<ByteSet>& bytes) {
   ViewFacts facts{view, std::nullopt, std::nullopt};
   if (!bytes) return facts;
   facts.size_bytes = bytes->size();
-  const auto found = contents.map.find(*bytes);
-  if (!found) return facts;
-  int64_t runs = 0;
-  for (const map::Part& part : found->parts) runs += part.places.runs();
-  facts.read_runs = runs;
+  facts.read_runs = read_runs(contents, *bytes);
   return facts;
 }
 
