@@ -132,6 +132,28 @@ class Transfers(Case):
         self.assertEqual([one["view"]["read_runs"] for one in facts["writers"]], [1] * 4)
         self.assertLess(facts["contents_bytes"], 2000)
 
+    def test_recorded_views_are_a_views_file(self):
+        content = some_bytes(200)
+        self.import_bytes(content, "--views", TREE / "tests/data/figure5.json")
+        views = self.folder / "v.json"
+        views.write_text(self.ok("show", "--views", self.object))
+        self.assertEqual(json.loads(views.read_text())["size"], 200)
+        shares = json.loads(self.ok("objects", views, "--json"))["totals"]
+        self.assertEqual((shares["views_bytes"], shares["shared_objects"]), (320, 5))
+        for option in ("--views", "--like"):
+            self.ok("remap", self.plain, self.object, option, views, "--quiet")
+            writers = [one for one in self.shown()["writers"] if "view" in one]
+            self.assertEqual([one["view"]["read_runs"] for one in writers], [1] * 4)
+            self.assertEqual(self.exported(), content)
+        self.refused(2, "excludes", "show", "--views", "--json", self.object)
+
+    def test_a_file_without_views_says_so(self):
+        self.import_bytes(b"content")
+        self.refused(1, "data.obj: the object file records no views", "show", "--views", self.object)
+        self.refused(1, "not an object file", "show", "--views", self.plain)
+        self.refused(1, "not an object file, and as a views file: line 1", "remap", self.plain,
+                     self.object, "--like", self.plain)
+
     def test_permissions_follow_the_source(self):
         self.plain.write_bytes(b"x")
         self.plain.chmod(0o640)

@@ -126,7 +126,9 @@ void add_remap(CommandLine& line) {
   command.add_option("OUT", line.remap.out, "The object file to make")->required();
   CLI::Option_group& views = *command.add_option_group("Views", "Who reads which bytes");
   views.add_option("--views", line.remap.views, "A views file")->type_name("FILE");
-  views.add_option("--like", line.remap.like, "The views that an object file records")
+  views
+      .add_option("--like", line.remap.like,
+                  "The views that an object file records; also a views file")
       ->type_name("FILE");
   views.require_option(1);
   add_word(

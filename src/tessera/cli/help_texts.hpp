@@ -171,7 +171,8 @@ lie where, in the order of the file and in that of the container.
 Examples:
   tessera show data.obj
   tessera show data.obj --json                 for programs
-  tessera show data.obj --html data.html       also a page with pictures)";
+  tessera show data.obj --html data.html       also a page with pictures
+  tessera show data.obj --views > v.json       who wrote it how, for tessera remap --views v.json)";
 
 inline constexpr const char* kCheckFooter = R"(
 Looks at both superblocks, the contents and the checksum of every block, and says what is wrong.

@@ -30,9 +30,13 @@ void add_export(CLI::App& app, TransferOptions& options) {
 void add_show(CLI::App& app, ShowOptions& options) {
   CLI::App& command = *app.add_subcommand("show", "Show what is in an object file, and where");
   command.add_option("FILE", options.path, "The file")->required();
-  command.add_flag("--json", options.json, "Print JSON, errors included");
-  command.add_option("--html", options.html_path, "Also write a page with pictures to FILE")
-      ->type_name("FILE");
+  CLI::Option* json = command.add_flag("--json", options.json, "Print JSON, errors included");
+  CLI::Option* html =
+      command.add_option("--html", options.html_path, "Also write a page with pictures to FILE")
+          ->type_name("FILE");
+  command.add_flag("--views", options.views, "Print the views that it records as a views file")
+      ->excludes(json)
+      ->excludes(html);
   command.footer(kShowFooter);
 }
 

@@ -19,7 +19,7 @@ struct RemapCommandOptions {
   std::string in;
   std::string out;
   std::string views;        // a views file
-  std::string like;         // or an object file
+  std::string like;         // or an object file or a views file
   bool replicate = true;    // shared bytes for each of their readers
   bool only_views = false;  // leave out what nobody views
   int64_t threads = 0;      // 0: one for each core, up to four

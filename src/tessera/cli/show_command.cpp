@@ -8,6 +8,8 @@
 #include "tessera/cli/numbers.hpp"
 #include "tessera/cli/show_page.hpp"
 #include "tessera/cli/show_text.hpp"
+#include "tessera/object/views_text.hpp"
+#include "tessera/remap/plan.hpp"
 
 namespace tessera::cli {
 
@@ -30,9 +32,22 @@ Result<std::string> show_plain(port::PlainFile& file, const ShowOptions& options
   return writer.finish();
 }
 
+// The views that were recorded, as they continue to the size of the file.
+Result<std::string> show_views(const ShowOptions& options) {
+  TESSERA_TRY(const OpenedObject opened, open_object(options.path));
+  auto text = [&]() -> Result<std::string> {
+    const int64_t size = opened.contents.size;
+    TESSERA_TRY(const auto consumers, remap::consumers_of(opened.contents, size));
+    return object::text_of_views(remap::views_file_of(consumers, size));
+  }();
+  if (text) return text;
+  return base::fail(text.error().code, fmt::format("{}: {}", options.path, text.error().message()));
+}
+
 }  // namespace
 
 Result<std::string> show_output(const ShowOptions& options) {
+  if (options.views) return show_views(options);
   {
     TESSERA_TRY(const auto file, open_regular(options.path, port::Access::kRead));
     TESSERA_TRY(const FileKind kind, kind_of(*file));

@@ -13,6 +13,7 @@ namespace tessera::cli {
 struct ShowOptions {
   std::string path;
   bool json = false;      // JSON on standard output instead of text
+  bool views = false;     // the views that it records, as a views file
   std::string html_path;  // also write a page here, where not empty
 };
 

@@ -211,6 +211,9 @@ Result<std::string> text_of_views(const ViewsFile& file, std::string_view commen
   text += "  \"views\": [\n";
   int64_t values_left = kLimits.values - kValuesOfFile;
   for (size_t i = 0; i < file.views.size(); ++i) {
+    if (file.views[i].process < 0) {
+      return base::fail(Code::kInvalid, "a views file has no processes with negative numbers");
+    }
     values_left -= kValuesOfView;
     TESSERA_TRY(const TypeText type, type_text(file.views[i].bytes.ascending(), values_left));
     values_left -= type.values();

@@ -16,10 +16,10 @@
 namespace tessera::object {
 
 // `comment`, where it is not empty, is the first key of the text, so that whoever knows it can tell
-// by its begin what a file is about. Fails with kInvalid if there is no view or no byte in the
-// range, with kTooComplex if the text would be one that parse_views() refuses: see the limits in
-// docs/formats/views.md. Requires names of 1 to 200 bytes, and bytes inside the range. Cost:
-// O(text).
+// by its begin what a file is about. Fails with kInvalid if there is no view, no byte in the
+// range, or a negative process, with kTooComplex if the text would be one that parse_views()
+// refuses: see the limits in docs/formats/views.md. Requires names of 1 to 200 bytes, and bytes
+// inside the range. Cost: O(text).
 [[nodiscard]] base::Result<std::string> text_of_views(const ViewsFile& file,
                                                       std::string_view comment = {});
 

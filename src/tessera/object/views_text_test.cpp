@@ -122,6 +122,9 @@ TEST(ViewsText, TheWallOfThePaperIsAFewKilobytes) {
 TEST(ViewsText, ATextThatNobodyCouldReadIsRefused) {
   EXPECT_EQ(text_of_views(file_of(10, {})).error().code, base::Code::kInvalid);
   EXPECT_EQ(text_of_views(file_of(0, {ByteSet()})).error().code, base::Code::kInvalid);
+  ViewsFile nobody = file_of(10, {ByteSet()});
+  nobody.views.front().process = -1;
+  EXPECT_EQ(text_of_views(nobody).error().code, base::Code::kInvalid);
   std::vector<pattern::Run> runs;
   std::mt19937_64 random(port::test_seed());
   int64_t at = 0;

@@ -142,6 +142,16 @@ Result<std::vector<Consumer>> consumers_of(const container::Contents& contents, 
   return consumers;
 }
 
+object::ViewsFile views_file_of(std::span<const Consumer> consumers, int64_t size) {
+  object::ViewsFile file;
+  file.range = {0, size};
+  for (const Consumer& consumer : consumers) {
+    file.views.push_back({consumer.process, "P" + std::to_string(consumer.process),
+                          consumer.bytes.within(file.range)});
+  }
+  return file;
+}
+
 container::WriterView writer_view(const Consumer& consumer, int64_t size) {
   const int64_t begin = consumer.bytes.span().begin;
   container::WriterView view;

@@ -83,6 +83,8 @@ struct Plan {
 // that has several the last. Fails with kInvalid if none were recorded.
 [[nodiscard]] base::Result<std::vector<Consumer>> consumers_of(const container::Contents& contents,
                                                                int64_t size);
+// The other direction: a views file of these consumers of a file of so many bytes.
+[[nodiscard]] object::ViewsFile views_file_of(std::span<const Consumer> consumers, int64_t size);
 // The view of a consumer of a file of so many bytes, as an object file records it. Requires a
 // consumer that sees something.
 [[nodiscard]] container::WriterView writer_view(const Consumer& consumer, int64_t size);

@@ -29,11 +29,18 @@ Result<std::vector<Consumer>> of_views_file(port::Disk& disk, const std::string&
   return consumers_of(file);
 }
 
-Result<std::vector<Consumer>> of_object_file(port::Disk& disk, const std::string& path,
-                                             int64_t size) {
+// Of an object file, as its views continue to `size`, or of a views file.
+Result<std::vector<Consumer>> of_either(port::Disk& disk, const std::string& path, int64_t size) {
   TESSERA_TRY(const auto file, disk.open(path, port::Access::kRead));
-  TESSERA_TRY(const auto source, ObjectSource::open(*file));
-  return consumers_of(source->contents(), size);
+  TESSERA_TRY(const bool objects, is_object_file(*file));
+  if (objects) {
+    TESSERA_TRY(const auto source, ObjectSource::open(*file));
+    return consumers_of(source->contents(), size);
+  }
+  auto consumers = of_views_file(disk, path);
+  if (consumers) return consumers;
+  return base::fail(Code::kInvalid, path + " is not an object file, and as a views file: " +
+                                        consumers.error().message());
 }
 
 // Of the file that is replaced, or of the source; nothing can be lost by it.
@@ -80,8 +87,7 @@ Result<std::vector<Consumer>> load_consumers(port::Disk& disk, const Request& re
                                              int64_t size) {
   const std::string& path = request.views.empty() ? request.like : request.views;
   if (path.empty()) return base::fail(Code::kInvalid, "the request names no views");
-  auto consumers =
-      request.views.empty() ? of_object_file(disk, path, size) : of_views_file(disk, path);
+  auto consumers = request.views.empty() ? of_either(disk, path, size) : of_views_file(disk, path);
   if (consumers || consumers.error().context.find(path) != std::string::npos) return consumers;
   base::Error error = consumers.error();
   error.context = path + ": " + error.context;

@@ -16,7 +16,7 @@ struct Request {
   std::string in;     // a plain file or an object file; the prefix obj: may be there
   std::string out;    // of the new object file
   std::string views;  // a views file, or else
-  std::string like;   // an object file that records views
+  std::string like;   // an object file that records views, or a views file too
   RemapOptions options;
 };
 

@@ -321,7 +321,8 @@ void add_translate_options(CLI::App& app, Arguments& arguments) {
       ->expected(2);
   app.add_option("--views", arguments.views, "The readers of --translate: a views file")
       ->type_name("FILE");
-  app.add_option("--like", arguments.like, "Or the views that an object file records")
+  app.add_option("--like", arguments.like,
+                 "Or the views that an object file records; also a views file")
       ->type_name("FILE");
   app.add_flag("--once", arguments.once, "Store shared bytes once, not for each reader");
   app.add_option("--threads", arguments.threads, "Threads of --translate")
