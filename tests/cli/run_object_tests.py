@@ -149,7 +149,8 @@ class Transfers(Case):
 
     def test_a_file_without_views_says_so(self):
         self.import_bytes(b"content")
-        self.refused(1, "data.obj: the object file records no views", "show", "--views", self.object)
+        self.refused(1, "data.obj: the object file records no views", "show", "--views",
+                     self.object)
         self.refused(1, "not an object file", "show", "--views", self.plain)
         self.refused(1, "not an object file, and as a views file: line 1", "remap", self.plain,
                      self.object, "--like", self.plain)

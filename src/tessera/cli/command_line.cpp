@@ -163,6 +163,8 @@ void add_run(CommandLine& line) {
   command.add_option("-o", line.run.hints, "A hint; may be given several times")
       ->type_name("HINT=VALUE")
       ->allow_extra_args(false);
+  command.add_option("--record-views", line.run.record_views, "Leave there what each rank saw")
+      ->type_name("FOLDER");
   add_word(
       command, "--launcher", "mpiexec|srun",
       [&line](const std::string& word) {

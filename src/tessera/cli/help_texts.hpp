@@ -94,6 +94,7 @@ Examples:
   tessera run -n 4 --mpi mpich -- python3 p.py      where nothing tells which MPI
   tessera run -n 4 -o cb_nodes=2 -- ./program       with a hint (see tessera hints)
   tessera run -n 4 --dry-run -- ./program           what would be run
+  tessera run -n 4 --record-views seen -- ./program which bytes each rank saw: seen/FILE.views.json
   tessera run -n 64 --launcher srun --launcher-args="--mpi=pmix -N 2" -- ./program)";
 
 inline constexpr const char* kEnvFooter = R"help(

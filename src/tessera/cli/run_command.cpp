@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 
@@ -91,6 +92,11 @@ Result<LaunchRequest> request_of(const RunOptions& options) {
   const Surroundings around = surroundings();
   LaunchRequest request;
   TESSERA_TRY(request.variables, hint_variables(options.hints, environment("TESSERA_HINTS")));
+  if (!options.record_views.empty()) {
+    // The ranks may run elsewhere in the tree.
+    request.variables.emplace_back("TESSERA_RECORD_VIEWS",
+                                   std::filesystem::absolute(options.record_views).string());
+  }
   TESSERA_TRY(request.mpi, choose_mpi(options, around));
   TESSERA_TRY(const std::string library, find_preload(request.mpi));
   request.kind = choose_launcher(options, around.path_list);

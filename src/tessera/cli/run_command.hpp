@@ -19,6 +19,7 @@ struct RunOptions {
   std::optional<LauncherKind> launcher;  // otherwise srun inside a job of Slurm, else mpiexec
   int64_t ranks = 0;
   std::vector<std::string> hints;          // "name=value"
+  std::string record_views;                // a folder for what each rank saw, where not empty
   std::vector<std::string> launcher_args;  // each split at blanks
   bool dry_run = false;                    // print the command instead
   std::vector<std::string> program;        // with its arguments

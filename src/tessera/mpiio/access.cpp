@@ -102,6 +102,7 @@ base::Result<std::unique_ptr<Prepared>> place(const OpenFile& file, const Access
   auto prepared = std::make_unique<Prepared>();
   prepared->etypes = sized.etypes;
   TESSERA_TRY(prepared->move.file, file_pattern(file, sized, first_etype));
+  if (file.record) file.record->note_access(prepared->move.file.span());
   TESSERA_TRY_VOID(place_memory(file, access, buffer, sized, *prepared));
   return prepared;
 }
@@ -243,10 +244,11 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
 }
 
 Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
+  const pattern::Interval bytes{plain.offset, plain.offset + std::ssize(plain.memory)};
+  if (file.record) file.record->note_access(bytes);
   lock::Held held;
   if (file.atomic && !plain.memory.empty()) {
-    const int64_t end = plain.offset + std::ssize(plain.memory);
-    auto locked = file.locks->lock_run({plain.offset, end}, plain.direction);
+    auto locked = file.locks->lock_run(bytes, plain.direction);
     if (!locked) return {0, base::failure_of(locked)};
     held = *std::move(locked);
   }

@@ -97,6 +97,7 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   view = *std::move(made);
   view.etype = keep_type(etype);
   view.filetype = keep_type(filetype);
+  if (record) record->set_view(view);
   position = 0;
   base::Result<void> mine;
   if (group->rank() == 0) mine = group->shared_pointer().store(0);

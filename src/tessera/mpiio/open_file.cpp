@@ -36,6 +36,9 @@ port::Guarded<Table>& table() {
 // Far from the numbers that an MPI gives to its own files.
 constexpr MPI_Fint kFirstNumber = 0x40000000;
 
+// Beside the bits of an access mode.
+constexpr int64_t kRecords = int64_t{1} << 32;
+
 base::Result<void> check_amode(int amode) {
   const int ways = amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY);
   if (ways != MPI_MODE_RDONLY && ways != MPI_MODE_RDWR && ways != MPI_MODE_WRONLY) {
@@ -181,8 +184,12 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   auto hints = parse_hints(opened->given_);
   base::Result<void> ready = check_amode(amode);
   if (ready && !hints) ready = fault(MPI_ERR_INFO_VALUE, hints.error().message());
-  TESSERA_TRY_VOID(agree_on(exchange, ready, amode, "access mode"));
+  // What is recorded is gathered from all ranks, so all or none must do it.
+  const int64_t agreed = int64_t{amode} | (ViewRecord::wanted() ? kRecords : 0);
+  TESSERA_TRY_VOID(
+      agree_on(exchange, ready, agreed, "access mode, or whether TESSERA_RECORD_VIEWS is set"));
   opened->take_hints(*std::move(hints));
+  if (ViewRecord::wanted()) opened->record = std::make_unique<ViewRecord>(opening.path);
 
   TESSERA_TRY_VOID(
       exchange.agree(exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>()));
@@ -210,6 +217,11 @@ base::Result<void> OpenFile::start(MPI_Comm comm, const Opening& opening) {
 }
 
 base::Result<int64_t> OpenFile::size() const { return objects ? objects->size() : file->size(); }
+
+int64_t OpenFile::known_size() const {
+  const auto known = size();
+  return known ? *known : 0;
+}
 
 // Shows the number of aggregators that it comes to: as many as there are ranks, if none was given.
 void OpenFile::take_hints(move::Hints given) {
@@ -242,6 +254,7 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   wait_for_jobs(*opened);
   base::Result<void> mine;
   opened->mark_changes();
+  if (opened->record) opened->record->write(opened->group->exchange(), opened->known_size());
   if (opened->objects) mine = opened->objects->close();
   if (mine && opened->hints->durable_close) mine = opened->file->sync();
   opened->objects.reset();

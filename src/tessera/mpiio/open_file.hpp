@@ -24,6 +24,7 @@
 #include "tessera/mpiio/objects.hpp"
 #include "tessera/mpiio/overlapping_view.hpp"
 #include "tessera/mpiio/types.hpp"
+#include "tessera/mpiio/view_record.hpp"
 #include "tessera/pattern/view.hpp"
 #include "tessera/port/plain_file.hpp"
 
@@ -125,6 +126,7 @@ class OpenFile {
   bool atomic = false;
   ErrorHandler handler;
   std::optional<SplitAccess> split;
+  std::unique_ptr<ViewRecord> record;  // if views are recorded
 
  private:
   OpenFile() = default;
@@ -138,6 +140,8 @@ class OpenFile {
   base::Result<void> start(MPI_Comm comm, const Opening& opening);
   void take_hints(move::Hints given);
   void mark_changes();
+  // Of the file, as far as this rank knows; 0 if it cannot be told.
+  [[nodiscard]] int64_t known_size() const;
   // What atomic mode locks follows from views and hints. Collective.
   [[nodiscard]] base::Result<void> settle_locks();
   [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
