@@ -276,6 +276,7 @@ void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
     state.shelves.clear();
     state.regions.clear();
     state.rewrites = true;
+    state.doubtful = false;
     state.untold.clear();
     state.changed = false;
     state.chunk_bytes = std::max(kChunkBytesMin, block_bytes_);
@@ -405,6 +406,7 @@ Result<void> ObjectFile::commit(bool durable) {
     state.contents.allocations = *state.committed;
     state.regions.seal();
     state.rewrites = false;
+    state.doubtful = true;
   });
   return base::failure_of(committed);
 }
@@ -428,7 +430,11 @@ Result<ObjectFile::Found> ObjectFile::commit_container() {
 Result<void> ObjectFile::gather_allocations() {
   Share mine;
   const int rank = ranks_.exchange.rank();
-  auto closed = state_.with([&](State& state) { return state.regions.close(file_, rank); });
+  auto closed = state_.with([&](State& state) -> Result<std::vector<Allocation>> {
+    TESSERA_TRY(auto allocations, state.regions.close(file_, rank));
+    if (state.doubtful) TESSERA_TRY_VOID(state.regions.write_again(file_));
+    return allocations;
+  });
   if (closed) mine.allocations = *std::move(closed);
   mine.view = view_;
   TESSERA_TRY(const auto all, ranks_.exchange.all_gather(closed ? encode_share(mine) : Bytes()));

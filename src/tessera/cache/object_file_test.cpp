@@ -9,6 +9,7 @@
 #include "tessera/cache/linear_file.hpp"
 #include "tessera/container/checker.hpp"
 #include "tessera/pattern/assembler.hpp"
+#include "tessera/port/crash_states.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/self_team.hpp"
 #include "tessera/port/sim_disk.hpp"
@@ -276,6 +277,7 @@ TEST_F(ObjectFileTest, SpaceOfWhatWasOverwrittenIsUsedAgain) {
 }
 
 TEST_F(ObjectFileTest, ACommitThatFailsLosesNothing) {
+  ASSERT_TRUE(disk_.sync_directory(""));
   auto objects = open(true);
   ASSERT_TRUE(write(*objects, 0, "first"));
   ASSERT_TRUE(objects->commit());
@@ -295,6 +297,15 @@ TEST_F(ObjectFileTest, ACommitThatFailsLosesNothing) {
   objects = open(false);
   EXPECT_EQ(read(*objects, 0, 5), "later");
   EXPECT_TRUE(container::check(*file_).value().sound());
+  // Syncs that failed cover nothing of what came before them, ever.
+  const port::CrashStates states(disk_.log());
+  port::SeededRandom random(port::test_seed());
+  for (int i = 0; i < 50; ++i) {
+    port::SimDisk after(states.sample_at(states.points() - 1, random).image);
+    const auto file = after.open("o", port::Access::kRead);
+    ASSERT_TRUE(file) << file.error().message();
+    EXPECT_TRUE(container::check(**file).value().sound());
+  }
 }
 
 TEST_F(ObjectFileTest, ADamagedBlockIsAnErrorAndNotBytes) {

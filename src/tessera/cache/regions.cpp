@@ -88,6 +88,46 @@ base::Result<void> Regions::fill_up(Region& region, port::File& file) const {
   return file.write_at(region.space.begin + region.used, zeros).status;
 }
 
+base::Result<void> Regions::read_back(const Region& region, Interval blocks, port::File& file,
+                                      base::Bytes& buffer) const {
+  buffer.resize(base::exact_cast<size_t>(blocks.length() * block_bytes_));
+  const int64_t begin = region.space.begin + blocks.begin * block_bytes_;
+  const port::Transfer read = file.read_at(begin, buffer);
+  TESSERA_TRY_VOID(read.status);
+  if (read.bytes == std::ssize(buffer)) return {};
+  return base::fail(base::Code::kFailed, file.path() + " became shorter while it was written");
+}
+
+base::Result<void> Regions::check_sums(const Region& region, int64_t first_block,
+                                       base::ByteView blocks) const {
+  const auto one = static_cast<size_t>(block_bytes_);
+  for (size_t i = 0; i < blocks.size() / one; ++i) {
+    const size_t block = static_cast<size_t>(first_block) + i;
+    if (!region.known[block]) continue;
+    if (base::checksum(blocks.subspan(i * one, one)) == region.sums[block]) continue;
+    return base::fail(base::Code::kIntegrity,
+                      "the disk has lost bytes that were written before a sync failed; write them "
+                      "again");
+  }
+  return {};
+}
+
+base::Result<void> Regions::write_again(port::File& file) const {
+  const int64_t step = kReadBackBytes / block_bytes_;
+  base::Bytes buffer;
+  for (const Region& region : regions_) {
+    const int64_t blocks = base::ceil_div(region.used, block_bytes_);
+    for (int64_t block = 0; block < blocks; block += step) {
+      const Interval some = {block, std::min(blocks, block + step)};
+      TESSERA_TRY_VOID(read_back(region, some, file, buffer));
+      TESSERA_TRY_VOID(check_sums(region, block, buffer));
+      const int64_t begin = region.space.begin + block * block_bytes_;
+      TESSERA_TRY_VOID(file.write_at(begin, buffer).status);
+    }
+  }
+  return {};
+}
+
 base::Result<void> Regions::learn_sums(Region& region, port::File& file) const {
   const int64_t blocks = base::ceil_div(region.used, block_bytes_);
   base::Bytes buffer;
@@ -101,12 +141,7 @@ base::Result<void> Regions::learn_sums(Region& region, port::File& file) const {
       ++block;
       continue;
     }
-    buffer.resize(base::exact_cast<size_t>((end - block) * block_bytes_));
-    const port::Transfer read = file.read_at(region.space.begin + block * block_bytes_, buffer);
-    TESSERA_TRY_VOID(read.status);
-    if (read.bytes < std::ssize(buffer)) {
-      return base::fail(base::Code::kFailed, file.path() + " became shorter while it was written");
-    }
+    TESSERA_TRY_VOID(read_back(region, {block, end}, file, buffer));
     for (const auto one = static_cast<size_t>(block_bytes_); block < end; ++block) {
       const size_t at = buffer.size() - static_cast<size_t>(end - block) * one;
       region.sums[static_cast<size_t>(block)] =

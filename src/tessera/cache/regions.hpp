@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/container/contents.hpp"
 #include "tessera/pattern/point.hpp"
@@ -65,6 +66,9 @@ class Regions {
                                                                        int32_t manager);
   // After a commit that failed: nothing more goes into blocks that it may have named.
   void seal() { current_ = regions_.size(); }
+  // After a sync that failed: writes all that was filled once more, since no later sync need cover
+  // it. Fails with kIntegrity if a block is not what it was any more, and as the file does.
+  [[nodiscard]] base::Result<void> write_again(port::File& file) const;
   // After a commit: what was filled belongs to it, the rest is free again.
   void clear() {
     regions_.clear();
@@ -87,6 +91,11 @@ class Regions {
   [[nodiscard]] Region* find(map::AllocationId id);
   [[nodiscard]] base::Result<void> fill_up(Region& region, port::File& file) const;
   [[nodiscard]] base::Result<void> learn_sums(Region& region, port::File& file) const;
+  // The bytes of some blocks of a region.
+  [[nodiscard]] base::Result<void> read_back(const Region& region, Interval blocks,
+                                             port::File& file, base::Bytes& buffer) const;
+  [[nodiscard]] base::Result<void> check_sums(const Region& region, int64_t first_block,
+                                              base::ByteView blocks) const;
 
   const int64_t block_bytes_;
   std::vector<Region> regions_;

@@ -11,6 +11,12 @@
 namespace tessera::container {
 namespace {
 
+base::Bytes header_of(port::File& file) {
+  base::Bytes header(static_cast<size_t>(kSuperblockCopies * kSuperblockBytes));
+  EXPECT_TRUE(file.read_at(0, header));
+  return header;
+}
+
 class ContainerTest : public ::testing::Test {
  protected:
   ContainerTest()
@@ -35,6 +41,28 @@ TEST_F(ContainerTest, ANewFileIsEmptyAndSound) {
   const Superblock first = Container::open(*file_).value().superblock();
   EXPECT_EQ(first.sequence, 1U);
   EXPECT_NE(first.file_id, FileId{});
+}
+
+TEST_F(ContainerTest, WhatWasDurableWhenItWasLeftNeedsNoSync) {
+  TestFile counting(*file_);
+  write_and_commit(test_set(0, 100));
+  ASSERT_TRUE(TestObjectFile::open(counting));
+  EXPECT_EQ(counting.syncs(), 0);
+  // Killed before the second copy: nobody knows whether the first has reached the disk.
+  for (int operations = 3; operations <= 5; ++operations) {
+    TestFile killed(*file_);
+    {
+      TestObjectFile object = TestObjectFile::open(killed).value();
+      ASSERT_TRUE(object.write(test_set(50 * operations, 100), random_));
+      killed.kill_after(operations);
+      static_cast<void>(object.commit());
+    }
+    const auto chosen = choose_superblock(header_of(*file_), "f").value();
+    TestFile again(*file_);
+    ASSERT_TRUE(TestObjectFile::open(again));
+    EXPECT_EQ(again.syncs() == 0, chosen.settled) << operations;
+    EXPECT_EQ(chosen.settled, chosen.both_current()) << operations;
+  }
 }
 
 TEST_F(ContainerTest, ReadersSeeCommitsAndNothingElse) {

@@ -32,6 +32,7 @@ class TestFile final : public port::File {
 
   // Leaves out the nth sync from now, counted from 1.
   void skip_sync(int nth) { skip_ = nth; }
+  [[nodiscard]] int syncs() const { return syncs_; }
   // Lets so many operations through, and fails all others.
   void kill_after(int operations) { left_ = operations; }
 
@@ -43,6 +44,7 @@ class TestFile final : public port::File {
   base::Result<void> sync() override {
     if (!alive()) return base::fail_errno(EIO, "killed");
     if (skip_ > 0 && --skip_ == 0) return {};
+    ++syncs_;
     return inner_.sync();
   }
 
@@ -70,6 +72,7 @@ class TestFile final : public port::File {
   }
 
   port::File& inner_;
+  int syncs_ = 0;
   int skip_ = 0;
   std::optional<int> left_;
 };
