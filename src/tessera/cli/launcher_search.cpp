@@ -71,12 +71,6 @@ Result<std::string> find_preload(Mpi mpi, const std::string& program_folder) {
                                 name, (base_folder / "lib").string()));
 }
 
-std::string own_program(const std::string& name) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return (self / ".." / "lib" / "tessera" / name).lexically_normal().string();
-}
-
 int64_t cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

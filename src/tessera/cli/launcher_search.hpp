@@ -29,10 +29,6 @@ namespace tessera::cli {
 // The same beside the program in a given folder.
 [[nodiscard]] base::Result<std::string> find_preload(Mpi mpi, const std::string& program_folder);
 
-// A program of ours that people do not call themselves: ../lib/tessera/NAME, beside the program
-// that runs.
-[[nodiscard]] std::string own_program(const std::string& name);
-
 // Processor cores that this process may use; threads of one core count once.
 [[nodiscard]] int64_t cores();
 

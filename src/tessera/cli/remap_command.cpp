@@ -12,6 +12,7 @@
 
 #include "tessera/cli/child_output.hpp"
 #include "tessera/cli/launcher_search.hpp"
+#include "tessera/port/this_process.hpp"
 #include "tessera/port/thread_exchange.hpp"
 #include "tessera/remap/request.hpp"
 
@@ -107,25 +108,14 @@ Result<RemapReport> remap_here(const RemapCommandOptions& options, Bar& bar) {
 }
 
 // Becomes the MPI half; returns only if that fails.
-ExitCode become_half(Mpi mpi, const RemapCommandOptions& options) {
-  const auto words =
-      half_words(own_program(fmt::format("tessera-remap-{}", mpi_word(mpi))), options);
+ExitCode become_half(const std::string& mpi, const RemapCommandOptions& options) {
+  const auto words = half_words(port::own_program("tessera-remap-" + mpi), options);
   ::execv(words.front().c_str(), exec_words(words).data());
   return report(base::fail_errno(errno, fmt::format("cannot run {}", words.front())).error,
                 options.json);
 }
 
 }  // namespace
-
-std::optional<Mpi> launched_by(const std::function<const char*(const char*)>& variable) {
-  const auto several = [&](const char* name) {
-    const char* size = variable(name);
-    return size != nullptr && std::atoll(size) > 1;
-  };
-  if (several("OMPI_COMM_WORLD_SIZE")) return Mpi::kOpenMpi;
-  if (several("PMI_SIZE")) return Mpi::kMpich;
-  return std::nullopt;
-}
 
 std::vector<std::string> half_words(const std::string& program,
                                     const RemapCommandOptions& options) {
@@ -142,9 +132,7 @@ std::vector<std::string> half_words(const std::string& program,
 }
 
 ExitCode run_remap(const RemapCommandOptions& options) {
-  if (const auto mpi = launched_by([](const char* name) { return std::getenv(name); })) {
-    return become_half(*mpi, options);
-  }
+  if (const std::string mpi = port::launching_mpi(); !mpi.empty()) return become_half(mpi, options);
   const auto begin = Clock::now();
   Result<RemapReport> done = RemapReport{};
   {

@@ -5,13 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "tessera/cli/exit_code.hpp"
-#include "tessera/cli/mpi_kind.hpp"
 
 namespace tessera::cli {
 
@@ -29,10 +26,6 @@ struct RemapCommandOptions {
 };
 
 ExitCode run_remap(const RemapCommandOptions& options);
-
-// The MPI under whose launcher this process runs as one of several, by the variables that it sets.
-[[nodiscard]] std::optional<Mpi> launched_by(
-    const std::function<const char*(const char*)>& variable);
 
 // The words with which the MPI half is started. What comes after its name: IN OUT VIEWS LIKE
 // shared|none views|all sync|no-sync text|json|quiet.

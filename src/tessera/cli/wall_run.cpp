@@ -12,6 +12,7 @@
 #include "tessera/cli/launch.hpp"
 #include "tessera/cli/launcher_search.hpp"
 #include "tessera/cli/numbers.hpp"
+#include "tessera/port/this_process.hpp"
 
 namespace tessera::cli {
 
@@ -121,7 +122,8 @@ Result<std::vector<WallRun>> run_walls() {
   for (const Mpi mpi : kMpis) {
     const auto launcher = find_mpiexec(mpi, path_list == nullptr ? "" : path_list);
     const auto library = find_preload(mpi);
-    const std::string program = own_program(fmt::format("tessera-tile-wall-{}", mpi_word(mpi)));
+    const std::string program =
+        port::own_program(fmt::format("tessera-tile-wall-{}", mpi_word(mpi)));
     if (!launcher || !library || ::access(program.c_str(), X_OK) != 0) continue;
     // MPICH polls: with more ranks than cores it would measure its own waiting.
     const int64_t columns = mpi == Mpi::kMpich ? std::min<int64_t>(2, cores()) : 2;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 
 namespace tessera::port {
 
@@ -15,6 +17,21 @@ std::string host_name() {
 std::string process_name() {
   return std::string(::program_invocation_short_name) + ", " + host_name() + ":" +
          std::to_string(::getpid());
+}
+
+std::string launching_mpi() {
+  const auto several = [](const char* name) {
+    const char* size = std::getenv(name);
+    return size != nullptr && std::atoll(size) > 1;
+  };
+  if (several("OMPI_COMM_WORLD_SIZE")) return "openmpi";
+  return several("PMI_SIZE") ? "mpich" : "";
+}
+
+std::string own_program(const std::string& name) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return (self / ".." / "lib" / "tessera" / name).lexically_normal().string();
 }
 
 }  // namespace tessera::port
