@@ -32,11 +32,17 @@ TranslateDaemon::TranslateDaemon(TranslateSettings settings,
                                  std::function<void(const std::string&)> log)
     : settings_(with_paths(std::move(settings))), log_(std::move(log)) {}
 
-void TranslateDaemon::pause() const {
+void pause_for(int64_t ns) {
   constexpr int64_t kSecond = 1'000'000'000;
-  const timespec time = {settings_.poll_ns / kSecond, settings_.poll_ns % kSecond};
-  // A signal that stops us ends it early.
+  const timespec time = {ns / kSecond, ns % kSecond};
   ::nanosleep(&time, nullptr);
+}
+
+// Helpers sleep as long, so that nobody waits for another in a loop.
+Result<void> TranslateDaemon::pause() const {
+  if (settings_.helpers != nullptr) TESSERA_TRY_VOID(settings_.helpers->idle());
+  pause_for(settings_.poll_ns);
+  return {};
 }
 
 // The file, once it is there and an object file; null if we are stopped before.
@@ -57,7 +63,7 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
                               "are for tessera remap");
       }
     }
-    pause();
+    TESSERA_TRY_VOID(pause());
   }
   return std::unique_ptr<PlainFile>();
 }
@@ -99,19 +105,20 @@ Result<void> TranslateDaemon::follow(PlainFile& in, remap::Translator& translato
     if (last) return {};
     if (written || progress) busy_ns = clock.now_ns();
     if (clock.now_ns() - busy_ns > settings_.linger_ns) return {};
-    pause();
+    TESSERA_TRY_VOID(pause());
   }
 }
 
 // One run for each consumer instead of one for each step.
 Result<void> TranslateDaemon::tidy() {
+  if (settings_.helpers != nullptr) {
+    const auto done = settings_.helpers->lay_out_anew(settings_.request);
+    return done ? Result<void>() : base::failure_of(done);
+  }
   std::vector<Result<remap::RemapReport>> results(static_cast<size_t>(settings_.threads),
                                                   remap::RemapReport{});
-  remap::Request request = settings_.request;
-  request.in = request.out;
   port::run_ranks(settings_.threads, [&](port::Exchange& exchange) {
-    remap::Request mine = request;
-    mine.options.fill.syncs = exchange.rank() == 0;
+    const remap::Request mine = remap::anew(settings_.request, exchange.rank() == 0);
     results[static_cast<size_t>(exchange.rank())] = remap::run_on_machine(exchange, mine);
   });
   if (!results.front()) return base::failure_of(results.front());
@@ -119,6 +126,14 @@ Result<void> TranslateDaemon::tidy() {
 }
 
 Result<remap::TranslatorCounts> TranslateDaemon::run() {
+  auto counts = translate();
+  if (settings_.helpers != nullptr) {
+    settings_.helpers->end(counts ? Result<void>() : base::failure_of(counts));
+  }
+  return counts;
+}
+
+Result<remap::TranslatorCounts> TranslateDaemon::translate() {
   TESSERA_TRY(auto in, wait_for_source());
   if (in == nullptr) return remap::TranslatorCounts{};
   TESSERA_TRY(auto out, make_target());
@@ -127,6 +142,7 @@ Result<remap::TranslatorCounts> TranslateDaemon::run() {
   remap::TranslatorOptions options;
   options.plan = settings_.request.options.plan;
   options.threads = settings_.threads;
+  options.helpers = settings_.helpers;
   options.consumers = [&](int64_t size) {
     return remap::load_consumers(disk, settings_.request, size);
   };

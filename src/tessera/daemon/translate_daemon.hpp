@@ -23,9 +23,13 @@ namespace tessera::daemon {
 struct TranslateSettings {
   remap::Request request;  // what, whereto, for whom
   int threads = 1;
+  remap::Helpers* helpers = nullptr;  // other processes, instead of threads; told when it ends
   int64_t poll_ns = 50'000'000;       // between two looks
   int64_t linger_ns = 1'000'000'000;  // after the last writer has gone; the next may come
 };
+
+// Sleeps; a signal ends it early.
+void pause_for(int64_t ns);
 
 class TranslateDaemon {
  public:
@@ -41,7 +45,8 @@ class TranslateDaemon {
   [[nodiscard]] base::Result<std::unique_ptr<port::PlainFile>> make_target();
   [[nodiscard]] base::Result<void> follow(port::PlainFile& in, remap::Translator& translator);
   [[nodiscard]] base::Result<void> tidy();
-  void pause() const;
+  [[nodiscard]] base::Result<remap::TranslatorCounts> translate();
+  [[nodiscard]] base::Result<void> pause() const;
 
   const TranslateSettings settings_;
   const std::function<void(const std::string&)> log_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "tessera/port/shared_number.hpp"
 #include "tessera/port/system_random.hpp"
 #include "tessera/port/test_directory.hpp"
+#include "tessera/port/thread_exchange.hpp"
 
 namespace tessera::daemon {
 namespace {
@@ -115,6 +117,63 @@ TEST_F(Following, EndsWhenTheProducerHasGone) {
   EXPECT_GE(counts->steps, 1);
   EXPECT_EQ(counts->stored_bytes, kSteps * kStepRecords * kRecord);
   expect_out(kSteps * kStepRecords * kRecord, 2);
+}
+
+// The ranks of an exchange follow a producer together: the first with the daemon, others help.
+TEST_F(Following, ProcessesTranslateTogether) {
+  constexpr int kRanks = 3;
+  base::Result<remap::TranslatorCounts> counts = remap::TranslatorCounts{};
+  std::atomic<int> pauses = 0;
+  std::atomic<int> good = 0;
+  std::thread followers([&] {
+    port::run_ranks(kRanks, [&](port::Exchange& exchange) {
+      if (exchange.rank() != 0) {
+        const auto pause = [&] { ++pauses; };
+        if (remap::help(exchange, settings_.request, false, pause)) ++good;
+        return;
+      }
+      remap::Helpers helpers(exchange, true);
+      TranslateSettings settings = settings_;
+      settings.helpers = &helpers;
+      counts = TranslateDaemon(settings, quiet).run();
+    });
+  });
+  {
+    Producer producer(folder_.path("in"));
+    for (int64_t step = 0; step < kSteps; ++step) {
+      producer.write_step();
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+  }
+  followers.join();
+  ASSERT_TRUE(counts) << counts.error().message();
+  EXPECT_GE(counts->steps, 1);
+  EXPECT_EQ(good, kRanks - 1);
+  EXPECT_GT(pauses, 0);
+  expect_out(kSteps * kStepRecords * kRecord, 2);
+}
+
+// What one rank cannot do fails on all, and leaves the last state.
+TEST_F(Following, AHelperThatCannotHelpEndsAll) {
+  { Producer(folder_.path("in")).write_step(); }
+  base::Result<remap::TranslatorCounts> counts = remap::TranslatorCounts{};
+  base::Result<void> helped;
+  port::run_ranks(2, [&](port::Exchange& exchange) {
+    TranslateSettings settings = settings_;
+    if (exchange.rank() != 0) {
+      settings.request.in = folder_.path("elsewhere");
+      helped = remap::help(exchange, settings.request, false, [] {});
+      return;
+    }
+    remap::Helpers helpers(exchange, true);
+    settings.helpers = &helpers;
+    counts = TranslateDaemon(settings, quiet).run();
+  });
+  ASSERT_FALSE(counts);
+  EXPECT_NE(counts.error().message().find("rank 1"), std::string::npos);
+  ASSERT_FALSE(helped);
+  const auto out = PlainFile::open(folder_.path("out"), {.read = true}).value();
+  EXPECT_EQ(container::Container::open(*out).value().superblock().logical_size, 0);
 }
 
 TEST_F(Following, ReadersSeeStatesBeforeTheEnd) {

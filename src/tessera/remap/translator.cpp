@@ -83,8 +83,14 @@ Result<ByteSet> Translator::changed_bytes(const Contents& found) const {
 
 Result<std::vector<Allocation>> Translator::fill_shelves(const Contents& found, const Plan& plan) {
   if (plan.shelves.empty()) return std::vector<Allocation>();
-  ObjectSource source(in_, found, in_container_.superblock().sequence);
-  const Layout layout = layout_of(plan, out_container_.space().end(), options_.block_bytes);
+  const uint64_t sequence = in_container_.superblock().sequence;
+  const int64_t begin = out_container_.space().end();
+  if (options_.helpers != nullptr) {
+    return options_.helpers->fill({found, sequence, in_, out_, plan, begin, options_.block_bytes},
+                                  contents_.next_id());
+  }
+  ObjectSource source(in_, found, sequence);
+  const Layout layout = layout_of(plan, begin, options_.block_bytes);
   std::vector<Result<std::vector<Allocation>>> results(static_cast<size_t>(options_.threads),
                                                        std::vector<Allocation>());
   port::run_ranks(options_.threads, [&](port::Exchange& exchange) {

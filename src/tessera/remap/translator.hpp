@@ -23,6 +23,7 @@
 #include "tessera/container/container.hpp"
 #include "tessera/port/disk.hpp"
 #include "tessera/port/random.hpp"
+#include "tessera/remap/helpers.hpp"
 #include "tessera/remap/plan.hpp"
 #include "tessera/remap/source.hpp"
 
@@ -31,6 +32,7 @@ namespace tessera::remap {
 struct TranslatorOptions {
   PlanOptions plan;
   int threads = 1;
+  Helpers* helpers = nullptr;  // fill together with it, instead of threads
   int64_t block_bytes = container::kBlockBytes;
   // The consumers of a file of so many bytes.
   std::function<base::Result<std::vector<Consumer>>(int64_t size)> consumers;

@@ -281,10 +281,28 @@ int serve_proxy(const Arguments& arguments) {
   return 0;
 }
 
+// Becomes the MPI half; returns only if that fails.
+int become_half(const std::string& mpi, const Arguments& arguments) {
+  std::vector<std::string> words = {port::own_program("tessera-translate-" + mpi),
+                                    arguments.translate[0],
+                                    arguments.translate[1],
+                                    arguments.views,
+                                    arguments.like,
+                                    arguments.once ? "none" : "shared",
+                                    std::to_string(arguments.linger_s)};
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  ::execv(pointers.front(), pointers.data());
+  return fail(base::fail_errno(errno, "cannot run " + words.front()).error);
+}
+
 // What a signal stops in the role of a translator.
 daemon::TranslateDaemon* g_translator = nullptr;
 
 int translate(const Arguments& arguments) {
+  if (const std::string mpi = port::launching_mpi(); !mpi.empty())
+    return become_half(mpi, arguments);
   daemon::TranslateSettings settings;
   settings.request.in = arguments.translate[0];
   settings.request.out = arguments.translate[1];
