@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include "bench/output.hpp"
 #include "bench/report.hpp"
@@ -41,29 +43,43 @@ bool wanted(const CaseMaker& maker, const std::string& only) {
   return maker.name.find(only) != std::string::npos || maker.group.find(only) != std::string::npos;
 }
 
-base::Result<Outcome> make_and_run(const CaseMaker& maker, const Effort& effort) {
+// What was measured, or why nothing could be.
+struct Ran {
+  std::optional<Outcome> outcome = {};
+  std::string left_out = {};
+};
+
+base::Result<Ran> make_and_run(const CaseMaker& maker, const Effort& effort) {
   TESSERA_TRY(Case measured, maker.make());
+  if (!measured.left_out.empty()) return Ran{{}, measured.left_out};
   measured.name = maker.name;
   measured.group = maker.group;
-  return run_case(measured, effort);
+  TESSERA_TRY(Outcome outcome, run_case(measured, effort));
+  return Ran{std::move(outcome)};
 }
 
 // Runs every case it can.
 void run_cases(const Bench& bench, const BenchOptions& options, BenchRun& run) {
   for (const CaseMaker& maker : bench.cases()) {
     if (!wanted(maker, options.only)) continue;
-    const base::Result<Outcome> outcome = make_and_run(maker, effort_of(options));
-    if (!outcome) {
+    const base::Result<Ran> ran = make_and_run(maker, effort_of(options));
+    if (!ran) {
       fmt::print(stderr, "tessera bench {}: {}: {}\n", bench.name, maker.name,
-                 outcome.error().message());
+                 ran.error().message());
       ++run.failed;
       continue;
     }
+    if (!ran->outcome) {
+      fmt::print(stderr, "tessera bench {}: {}: left out: {}\n", bench.name, maker.name,
+                 ran->left_out);
+      ++run.left_out;
+      continue;
+    }
     if (!options.json) {
-      fmt::print("{}", table_rows(*outcome));
+      fmt::print("{}", table_rows(*ran->outcome));
       std::fflush(stdout);
     }
-    run.outcomes.push_back(*outcome);
+    run.outcomes.push_back(*ran->outcome);
   }
 }
 

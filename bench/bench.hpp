@@ -16,8 +16,8 @@
 
 namespace tessera::bench {
 
-// A case to be made. `make` fails where what the case needs is missing; it leaves name and group
-// empty, they are these.
+// A case to be made. `make` fails where what was built for the case is missing, and answers
+// left_out() where the machine lacks something; it leaves name and group empty, they are these.
 struct CaseMaker {
   std::string name;
   std::string group;

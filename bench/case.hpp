@@ -125,7 +125,16 @@ struct Case {
   std::optional<Paper> paper = {};
   std::vector<Bar> bars = {};
   std::string note = {};
+  // Why this machine cannot run it; then nothing else here counts.
+  std::string left_out = {};
 };
+
+// A case that this machine cannot run, which is no failure.
+inline Case left_out(std::string why) {
+  Case missing;
+  missing.left_out = std::move(why);
+  return missing;
+}
 
 struct NoiseBand {
   double low = 1;

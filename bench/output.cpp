@@ -91,6 +91,7 @@ void write_summary(JsonWriter& json, const BenchRun& run) {
   const Summary summary = summary_of(run);
   json.key("summary").begin_object(JsonWriter::Layout::kOneLine);
   json.member("cases", static_cast<int64_t>(run.outcomes.size())).member("failed", run.failed);
+  json.member("left_out", run.left_out);
   json.member("cases_held", summary.cases_held).member("cases_met", summary.cases_met);
   json.member("bars", summary.bars).member("bars_met", summary.bars_met);
   write_number(json, "geometric_mean", summary.geometric_mean);
@@ -173,6 +174,7 @@ std::string summary_text(const BenchRun& run) {
   const Summary summary = summary_of(run);
   std::string text = fmt::format("\n{} cases, {} of {} bars met\n", run.outcomes.size(),
                                  summary.cases_met, summary.cases_held);
+  if (run.left_out > 0) text += fmt::format("{} cases left out\n", run.left_out);
   if (run.failed > 0) text += fmt::format("{} cases could not be run\n", run.failed);
   if (summary.geometric_mean && run.mean_bar) {
     text +=

@@ -24,6 +24,7 @@ struct BenchRun {
   std::vector<Outcome> outcomes;
   std::optional<double> mean_bar = {};  // for the geometric mean
   int64_t failed = 0;                   // cases that could not be run
+  int64_t left_out = 0;                 // cases that this machine has not got what it takes for
 };
 
 // How a whole run did. A case counts as held to bars, and as meeting them, once for each bar.

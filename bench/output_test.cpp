@@ -127,6 +127,7 @@ TEST(Output, SummaryIsTheGeometricMeanOfTimedCases) {
   EXPECT_EQ(summary.bars, 2);
   EXPECT_EQ(summary.bars_met, 1);
   run.failed = 3;
+  run.left_out = 2;
   EXPECT_NE(summary_text(run).find("4.00, at least 4.1: NOT MET"), std::string::npos);
   EXPECT_NE(summary_text(run).find("3 cases could not be run"), std::string::npos);
   const auto json = Json::parse(to_json(run));
@@ -134,6 +135,7 @@ TEST(Output, SummaryIsTheGeometricMeanOfTimedCases) {
   EXPECT_EQ(number_in(*json->find("summary"), "geometric_mean"), 4);
   EXPECT_FALSE(*json->find("summary")->find("geometric_mean_met")->boolean());
   EXPECT_EQ(number_in(*json->find("summary"), "failed"), 3);
+  EXPECT_EQ(number_in(*json->find("summary"), "left_out"), 2);
 }
 
 TEST(Output, SummaryOfNothingHasNoMean) {

@@ -11,6 +11,7 @@
 #include "bench/object_file_bench.hpp"
 #include "bench/object_map_bench.hpp"
 #include "bench/overlap_bench.hpp"
+#include "bench/remap_bench.hpp"
 #include "bench/wall_bench.hpp"
 
 namespace tessera::bench {
@@ -44,7 +45,7 @@ std::vector<CaseMaker> all_mpiio_cases() {
 
 std::vector<CaseMaker> all_object_cases() {
   std::vector<CaseMaker> cases;
-  for (const auto& make_group : {object_map_cases, object_file_cases}) {
+  for (const auto& make_group : {object_map_cases, object_file_cases, remap_cases}) {
     for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
   }
   return cases;
@@ -61,7 +62,7 @@ const std::vector<Bench>& all_benches() {
       {"locks", "list locks: counts, the table, the service, what atomic mode costs, against stock",
        all_lock_cases},
       {"objects",
-       "object files: maps, tile reading, checkpoints with sync, sharing, against plain files",
+       "object files: maps, tiles, checkpoints, sharing, against plain files; remapping against cp",
        all_object_cases},
   };
   return benches;

@@ -77,7 +77,8 @@ TEST_F(KeptReadsTest, ListsGoWhereTheyShould) {
     base::Bytes memory(32 * 100);
     std::vector<port::ReadSegment> segments;
     for (int64_t i = 31; i >= 0; --i) {
-      segments.push_back({kPart.begin + i * 1000, std::span(memory).subspan(static_cast<size_t>(i) * 100, 100)});
+      segments.push_back(
+          {kPart.begin + i * 1000, std::span(memory).subspan(static_cast<size_t>(i) * 100, 100)});
     }
     const port::Transfer read = reads.read_list(segments);
     ASSERT_TRUE(read);

@@ -237,9 +237,9 @@ Transfer ObjectFile::read(const Move& move) {
   }
   for (const Fetch& one : found->fetches) {
     const bool committed = one.allocation != nullptr;
-    Result<void> read =
-        committed ? read_committed(one)
-                  : read_places(file_, one.unchecked, one.move, {block_bytes_, false});
+    Result<void> read = committed
+                            ? read_committed(one)
+                            : read_places(file_, one.unchecked, one.move, {block_bytes_, false});
     if (!read) return {0, std::move(read)};
   }
   return {found->bytes, {}};

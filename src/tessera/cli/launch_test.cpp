@@ -133,8 +133,6 @@ TEST(LauncherSearch, LibrariesBesideTheProgram) {
   EXPECT_FALSE(find_preload(Mpi::kOpenMpi, folder / "bin"));
 }
 
-TEST(LauncherSearch, ThereAreCores) { EXPECT_GE(cores(), 1); }
-
 TEST(SearchPath, Programs) {
   const TestFolder folder;
   const std::string program = folder.script("program", "");

@@ -1,13 +1,9 @@
 #include "tessera/cli/launcher_search.hpp"
 
 #include <fmt/core.h>
-#include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <set>
 
 #include "tessera/cli/child_output.hpp"
 #include "tessera/cli/search_path.hpp"
@@ -69,22 +65,6 @@ Result<std::string> find_preload(Mpi mpi, const std::string& program_folder) {
                     fmt::format("{} is not beside this program: neither in {} nor in its folders "
                                 "tessera and " TESSERA_MACHINE ", nor in lib64",
                                 name, (base_folder / "lib").string()));
-}
-
-int64_t cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  std::set<std::string> found;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &set)) continue;
-    std::ifstream file(
-        fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-    std::string siblings;
-    if (!std::getline(file, siblings)) siblings = fmt::format("cpu{}", cpu);
-    found.insert(siblings);
-  }
-  return std::max<int64_t>(1, static_cast<int64_t>(found.size()));
 }
 
 }  // namespace tessera::cli

@@ -29,7 +29,4 @@ namespace tessera::cli {
 // The same beside the program in a given folder.
 [[nodiscard]] base::Result<std::string> find_preload(Mpi mpi, const std::string& program_folder);
 
-// Processor cores that this process may use; threads of one core count once.
-[[nodiscard]] int64_t cores();
-
 }  // namespace tessera::cli

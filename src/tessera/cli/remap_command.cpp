@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -13,7 +12,6 @@
 #include "tessera/cli/child_output.hpp"
 #include "tessera/cli/launcher_search.hpp"
 #include "tessera/port/this_process.hpp"
-#include "tessera/port/thread_exchange.hpp"
 #include "tessera/remap/request.hpp"
 
 namespace tessera::cli {
@@ -23,8 +21,6 @@ namespace {
 using base::Result;
 using remap::RemapReport;
 using Clock = std::chrono::steady_clock;
-
-constexpr int64_t kThreadsMax = 4;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -85,26 +81,11 @@ remap::Request request_of(const RemapCommandOptions& options) {
   return request;
 }
 
-// Threads are no ranks that people know of.
-Result<RemapReport> without_rank(const Result<RemapReport>& result) {
-  if (result || !result.error().context.starts_with("rank ")) return result;
-  base::Error error = result.error();
-  error.context.erase(0, error.context.find(": ") + 2);
-  return base::Failure{error};
-}
-
-// In so many threads of this process.
+// In threads of this process.
 Result<RemapReport> remap_here(const RemapCommandOptions& options, Bar& bar) {
-  const int64_t threads =
-      options.threads > 0 ? options.threads : std::clamp<int64_t>(cores(), 1, kThreadsMax);
-  std::vector<Result<RemapReport>> results(static_cast<size_t>(threads), RemapReport{});
-  port::run_ranks(static_cast<int>(threads), [&](port::Exchange& exchange) {
-    remap::Request request = request_of(options);
-    request.options.fill.syncs = exchange.rank() == 0;
-    request.options.fill.progress = [&](int64_t bytes, int64_t of) { bar.advance(bytes, of); };
-    results[static_cast<size_t>(exchange.rank())] = remap::run_on_machine(exchange, request);
-  });
-  return without_rank(results.front());
+  remap::Request request = request_of(options);
+  request.options.fill.progress = [&](int64_t bytes, int64_t of) { bar.advance(bytes, of); };
+  return remap::run_in_threads(request, options.threads);
 }
 
 // Becomes the MPI half; returns only if that fails.

@@ -16,6 +16,7 @@
 #include "tessera/cli/launcher_search.hpp"
 #include "tessera/cli/program_mpi.hpp"
 #include "tessera/cli/search_path.hpp"
+#include "tessera/port/cores.hpp"
 
 namespace tessera::cli {
 
@@ -109,7 +110,7 @@ Result<LaunchRequest> request_of(const RunOptions& options) {
   request.launcher_args = split_args(options.launcher_args);
   request.program = options.program;
   request.as_root = ::geteuid() == 0;
-  request.crowded = options.ranks > cores() && !hosts_are_given(request.launcher_args);
+  request.crowded = options.ranks > port::cores() && !hosts_are_given(request.launcher_args);
   return request;
 }
 

@@ -12,6 +12,7 @@
 #include "tessera/cli/launch.hpp"
 #include "tessera/cli/launcher_search.hpp"
 #include "tessera/cli/numbers.hpp"
+#include "tessera/port/cores.hpp"
 #include "tessera/port/this_process.hpp"
 
 namespace tessera::cli {
@@ -42,7 +43,7 @@ Result<WallTimes> run_job(const Job& job, const std::string& folder) {
   request.program = {job.program, folder + "/wall", std::to_string(job.columns),
                      std::to_string(job.rows), std::to_string(kRepetitions)};
   request.as_root = ::geteuid() == 0;
-  request.crowded = request.ranks > cores();
+  request.crowded = request.ranks > port::cores();
   const LaunchCommand command = launch_command(request);
   for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
   auto printed = output_of(command.words);
@@ -126,7 +127,7 @@ Result<std::vector<WallRun>> run_walls() {
         port::own_program(fmt::format("tessera-tile-wall-{}", mpi_word(mpi)));
     if (!launcher || !library || ::access(program.c_str(), X_OK) != 0) continue;
     // MPICH polls: with more ranks than cores it would measure its own waiting.
-    const int64_t columns = mpi == Mpi::kMpich ? std::min<int64_t>(2, cores()) : 2;
+    const int64_t columns = mpi == Mpi::kMpich ? std::min<int64_t>(2, port::cores()) : 2;
     const int64_t rows = mpi == Mpi::kMpich ? 1 : 2;
     TESSERA_TRY(const WallRun run,
                 run_wall({mpi, *launcher, program, "", columns, rows}, *library, scratch.path()));

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -12,9 +13,11 @@
 #include "tessera/container/reader_lock.hpp"
 #include "tessera/container/writer_claim.hpp"
 #include "tessera/object/views_file.hpp"
+#include "tessera/port/cores.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/port/posix_disk.hpp"
 #include "tessera/port/system_random.hpp"
+#include "tessera/port/thread_exchange.hpp"
 
 namespace tessera::remap {
 
@@ -60,6 +63,14 @@ Result<void> check_target(const std::string& path) {
   if (!container::has_writer(**file)) return {};
   return base::fail(Code::kRetry,
                     path + " is open for writing; wait until that job has ended, or name another");
+}
+
+// Threads are no ranks that people know of.
+Result<RemapReport> without_rank(const Result<RemapReport>& result) {
+  if (result || !result.error().context.starts_with("rank ")) return result;
+  base::Error error = result.error();
+  error.context.erase(0, error.context.find(": ") + 2);
+  return base::Failure{error};
 }
 
 }  // namespace
@@ -132,6 +143,22 @@ Result<RemapReport> run_on_machine(port::Exchange& exchange, const Request& give
   }
   TESSERA_TRY_VOID(exchange.agree(allowed));
   return report;
+}
+
+int64_t default_threads() {
+  constexpr int64_t kThreadsMax = 4;
+  return std::clamp<int64_t>(port::cores(), 1, kThreadsMax);
+}
+
+Result<RemapReport> run_in_threads(const Request& request, int64_t threads) {
+  if (threads == 0) threads = default_threads();
+  std::vector<Result<RemapReport>> results(static_cast<size_t>(threads), RemapReport{});
+  port::run_ranks(static_cast<int>(threads), [&](port::Exchange& exchange) {
+    Request mine = request;
+    mine.options.fill.syncs = exchange.rank() == 0;
+    results[static_cast<size_t>(exchange.rank())] = run_on_machine(exchange, mine);
+  });
+  return without_rank(results.front());
 }
 
 std::string summary_text(const RemapReport& report, double seconds) {

@@ -42,6 +42,11 @@ struct Request {
 [[nodiscard]] base::Result<RemapReport> run_on_machine(port::Exchange& exchange,
                                                        const Request& given);
 
+// Threads of a remap in one process, unless somebody says otherwise: one a core, at most four.
+[[nodiscard]] int64_t default_threads();
+// The same in threads of this process; 0 is the default number of them. Its fill.syncs is ignored.
+[[nodiscard]] base::Result<RemapReport> run_in_threads(const Request& request, int64_t threads = 0);
+
 // One line for people: what was done, in which time.
 [[nodiscard]] std::string summary_text(const RemapReport& report, double seconds);
 // The same for programs.

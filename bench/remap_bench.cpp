@@ -1,0 +1,177 @@
+#include "bench/remap_bench.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "bench/remap_files.hpp"
+#include "bench/remap_views.hpp"
+#include "bench/scratch_folder.hpp"
+#include "tessera/port/descriptor.hpp"
+#include "tessera/port/start_program.hpp"
+#include "tessera/remap/request.hpp"
+
+namespace tessera::bench {
+
+namespace {
+
+using base::Result;
+
+constexpr double kOfCopy = 0.7;
+constexpr int64_t kMegabyte = int64_t{1} << 20;
+// Larger files need a disk that has room for three of them.
+constexpr int64_t kAnywhereBytes = 1024 * kMegabyte;
+constexpr const char* kCopy = "/bin/cp";
+
+struct Remapping {
+  int64_t writers = 0;
+  Shape from = Shape::kRows;
+  int64_t readers = 0;
+  Shape to = Shape::kRows;
+  int64_t side = 0;  // of the square that the file is
+  bool synced = false;
+
+  [[nodiscard]] int64_t bytes() const { return side * side; }
+  [[nodiscard]] std::string size_text() const {
+    const int64_t megabytes = bytes() / kMegabyte;
+    return megabytes < 1024 ? fmt::format("{} MB", megabytes)
+                            : fmt::format("{} GB", megabytes / 1024);
+  }
+  [[nodiscard]] std::string title() const {
+    return fmt::format("remap {} to {}, {} to {}, {}{}", writers, readers, name_of(from),
+                       name_of(to), size_text(), synced ? ", and sync" : "");
+  }
+};
+
+constexpr int64_t kSide64 = 8192;  // of 64 MB, and so on
+constexpr int64_t kSide256 = 16384;
+constexpr int64_t kSide1024 = 32768;
+constexpr int64_t kSide4096 = 65536;
+
+const Remapping kRemappings[] = {
+    {3, Shape::kRows, 4, Shape::kColumns, kSide64},
+    {16, Shape::kCyclic, 9, Shape::kRows, kSide64},
+    {16, Shape::kBlocks, 9, Shape::kOverlappingRows, kSide64},
+    {9, Shape::kIrregular, 16, Shape::kCyclic, kSide64},
+    {4, Shape::kRows, 100, Shape::kOverlappingBlocks, kSide64},
+    {3, Shape::kRows, 4, Shape::kColumns, kSide256},
+    {16, Shape::kBlocks, 9, Shape::kBlocks, kSide256},
+    {9, Shape::kRows, 16, Shape::kIrregular, kSide256},
+    {9, Shape::kBlocks, 16, Shape::kOverlappingBlocks, kSide256},
+    {4, Shape::kColumns, 100, Shape::kBlocks, kSide256},
+    {3, Shape::kRows, 4, Shape::kColumns, kSide1024},
+    {4, Shape::kRows, 100, Shape::kOverlappingBlocks, kSide1024},
+    {3, Shape::kRows, 4, Shape::kColumns, kSide4096},
+    {3, Shape::kRows, 4, Shape::kColumns, kSide256, true},
+    {4, Shape::kRows, 100, Shape::kOverlappingBlocks, kSide256, true},
+};
+
+// The folder of a case and what is in it.
+struct Files {
+  ScratchFolder folder;
+
+  [[nodiscard]] std::string source() const { return folder.path() + "/source"; }
+  [[nodiscard]] std::string target() const { return folder.path() + "/target"; }
+  [[nodiscard]] std::string views() const { return folder.path() + "/views.json"; }
+};
+
+Result<remap::RemapReport> remap_once(const Files& files, bool synced) {
+  remap::Request request;
+  request.in = files.source();
+  request.out = files.target();
+  request.views = files.views();
+  request.options.durable = synced;
+  return remap::run_in_threads(request);
+}
+
+Result<void> sync_file(const std::string& path) {
+  const port::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0 || ::fsync(file.number()) != 0) {
+    return base::fail_errno(errno, "sync " + path);
+  }
+  return {};
+}
+
+Result<void> copy_once(const Files& files, bool synced) {
+  TESSERA_TRY(const int status,
+              port::run_program({kCopy, "--reflink=never", files.source(), files.target()}, {}));
+  if (status != 0) {
+    return base::fail(base::Code::kFailed, fmt::format("{} ended with {}", kCopy, status));
+  }
+  return synced ? sync_file(files.target()) : Result<void>();
+}
+
+// The time of repetitions, before each of which there is no target.
+template <typename Once>
+Contestant anew_each_time(const char* name, std::shared_ptr<const Files> files, Once once) {
+  const auto run = [files, once](int64_t repetitions) -> Result<double> {
+    double ns = 0;
+    for (int64_t i = 0; i < repetitions; ++i) {
+      std::error_code ignored;
+      std::filesystem::remove(files->target(), ignored);
+      const double start = now_ns();
+      const auto done = once(*files);
+      ns += now_ns() - start;
+      if (!done) return base::failure_of(done);
+    }
+    return ns;
+  };
+  return {name, run};
+}
+
+bool has_room(const Files& files, int64_t bytes) {
+  std::error_code error;
+  const auto space = std::filesystem::space(files.folder.path(), error);
+  return !error && space.available >= static_cast<uint64_t>(bytes);
+}
+
+Result<Case> make_case(const Remapping& remapping) {
+  TESSERA_TRY(ScratchFolder folder, ScratchFolder::make());
+  const auto files = std::make_shared<const Files>(Files{std::move(folder)});
+  if (remapping.bytes() > kAnywhereBytes && !has_room(*files, 3 * remapping.bytes())) {
+    return left_out(fmt::format("{} has no room for three times {}", files->folder.path(),
+                                remapping.size_text()));
+  }
+  const std::string readers = views_text(remapping.to, remapping.readers, remapping.side);
+  TESSERA_TRY_VOID(make_object_file(files->source(),
+                                    views_text(remapping.from, remapping.writers, remapping.side),
+                                    remapping.bytes()));
+  TESSERA_TRY_VOID(write_text(files->views(), readers));
+  TESSERA_TRY(const remap::RemapReport report, remap_once(*files, false));
+  TESSERA_TRY_VOID(check_object_file(files->target(), readers, remapping.bytes()));
+  Case measured;
+  measured.unit = "GB/s";
+  measured.kind = Kind::kRate;
+  measured.amount = static_cast<double>(remapping.bytes());
+  measured.x = static_cast<double>(remapping.bytes() / kMegabyte);
+  measured.x_label = "MB";
+  const bool synced = remapping.synced;
+  measured.ours = anew_each_time("tessera remap", files,
+                                 [synced](const Files& mine) { return remap_once(mine, synced); });
+  measured.peers = {
+      anew_each_time("cp", files, [synced](const Files& mine) { return copy_once(mine, synced); })};
+  if (!synced) measured.bars = {{Bar::Kind::kRatioAtLeast, kOfCopy}};
+  measured.note = fmt::format(
+      "rates of the file's {} MB; ours writes {} MB more, copies of what readers share; {} threads",
+      remapping.bytes() / kMegabyte, report.extra_bytes / kMegabyte, remap::default_threads());
+  return measured;
+}
+
+}  // namespace
+
+std::vector<CaseMaker> remap_cases() {
+  std::vector<CaseMaker> cases;
+  for (const Remapping& remapping : kRemappings) {
+    cases.push_back({remapping.title(),
+                     remapping.synced ? "remapping: and sync" : "remapping: against cp",
+                     [remapping] { return make_case(remapping); }});
+  }
+  return cases;
+}
+
+}  // namespace tessera::bench

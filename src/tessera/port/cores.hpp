@@ -1,0 +1,13 @@
+// The processor cores of this machine that are ours to use.
+//
+// Thread safety: pure.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::port {
+
+// That this process may use; threads of one core count once. At least 1.
+[[nodiscard]] int64_t cores();
+
+}  // namespace tessera::port
