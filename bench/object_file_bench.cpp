@@ -6,14 +6,12 @@
 #include <utility>
 
 #include "bench/mpiio_stock.hpp"
-#include "bench/object_replicas.hpp"
-#include "tessera/object/tile_wall.hpp"
+#include "bench/tile_reading.hpp"
 
 namespace tessera::bench {
 
 namespace {
 
-constexpr const char* kMpi = "openmpi";
 constexpr const char* kLinear = "Tessera, linear file";
 constexpr int kSidesInFull = 4;  // larger walls are on so few cores that only little is measured
 constexpr double kOfPreadUnverified = 0.9;
@@ -29,8 +27,6 @@ struct Machine {
   Pool pool = std::make_shared<MpiPool>();
   std::shared_ptr<Fields> fields = std::make_shared<Fields>(pool);
 };
-
-JobKind ours_at(int ranks) { return {kMpi, "Tessera", ranks, {}, true}; }
 
 const char* name_of(Access access) {
   return access == Access::kCollective ? "collective" : "independent";
@@ -48,7 +44,7 @@ Case timed_case(int ranks) {
 // The stock modes that contend at an operation on the plain file.
 base::Result<void> add_stock(const Machine& machine, int ranks, const Operation& operation,
                              bool small_pieces, Case& measured) {
-  TESSERA_TRY(const Field field, machine.fields->find(kMpi, ranks, operation, small_pieces));
+  TESSERA_TRY(const Field field, machine.fields->find(kOpenMpi, ranks, operation, small_pieces));
   for (const StockMode& mode : field.contenders) {
     measured.peers.push_back(stock_contestant(machine.pool, mode, operation));
   }
@@ -78,11 +74,7 @@ struct Reading {
 };
 
 Operation operation_of(const Reading& reading) {
-  Operation operation;
-  operation.workload = {"tile", {1, 0, 0}};
-  operation.access = reading.access;
-  operation.flow = Flow::kRead;
-  operation.timed = reading.timed;
+  Operation operation = tile_read(reading.access, reading.timed);
   operation.cold = reading.cold;
   operation.slow = !reading.in_full();
   return operation;
@@ -90,7 +82,7 @@ Operation operation_of(const Reading& reading) {
 
 // Stock libraries as they come, for walls of so many ranks that a field takes too long.
 void add_plain_stock(const Machine& machine, const Reading& reading, Case& measured) {
-  const JobKind romio = {kMpi, "ROMIO", reading.ranks(), {"--mca", "io", "romio321"}};
+  const JobKind romio = {kOpenMpi, "ROMIO", reading.ranks(), {"--mca", "io", "romio321"}};
   const StockMode mode = {fmt::format("ROMIO {}", name_of(reading.access)), romio, reading.access};
   Contestant peer = stock_contestant(machine.pool, mode, operation_of(reading));
   peer.twin = nullptr;
@@ -98,23 +90,15 @@ void add_plain_stock(const Machine& machine, const Reading& reading, Case& measu
   measured.peers.push_back(std::move(peer));
 }
 
-// The readers wrote the file, overlaps and all; now each of them finds its tile in one place.
-base::Result<void> replicate_tiles(const Machine& machine, const Reading& reading) {
-  object::Wall wall = object::kPaperWall;
-  wall.columns = wall.rows = reading.side;
-  TESSERA_TRY(const MpiJob* job, machine.pool->job(ours_at(reading.ranks()), false));
-  return add_replicas(job->folder() + "/replicated", object::reader_views(wall));
-}
-
 base::Result<Case> make_read_case(const Machine& machine, const Reading& reading) {
   const Operation plain = operation_of(reading);
   Operation objects = plain;
   objects.file = reading.replicated ? FileKind::kReplicated : FileKind::kObjects;
   if (!reading.verify) objects.hints = "tessera_verify=off";
-  const JobKind ours = ours_at(reading.ranks());
-  TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
+  const JobKind ours = tessera_at(reading.ranks());
   if (reading.replicated) {
-    TESSERA_TRY_VOID(replicate_tiles(machine, reading));
+    TESSERA_TRY_VOID(put_tiles_in_one_place(*machine.pool, reading.side, objects));
+  } else {
     TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
   }
   Case measured = timed_case(reading.ranks());
@@ -194,7 +178,7 @@ base::Result<Case> make_write_case(const Machine& machine, const Writing& writin
   plain.synced = true;
   Operation objects = plain;
   objects.file = FileKind::kObjects;
-  const JobKind ours = ours_at(writing.ranks);
+  const JobKind ours = tessera_at(writing.ranks);
   TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
   Case measured = timed_case(writing.ranks);
   measured.ours = {"Tessera, object file", runner(machine.pool, ours, false, objects)};
@@ -211,7 +195,7 @@ base::Result<Case> make_write_case(const Machine& machine, const Writing& writin
 
 base::Result<double> share(const Pool& pool, int ranks, const std::string& way,
                            const std::string& hints) {
-  TESSERA_TRY(MpiJob * job, pool->job(ours_at(ranks), false));
+  TESSERA_TRY(MpiJob * job, pool->job(tessera_at(ranks), false));
   TESSERA_TRY(
       const auto answer,
       job->ask(fmt::format("sharing {} {} {}", way, kSharingRounds, hints), kAnswerSeconds));

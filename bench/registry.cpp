@@ -11,6 +11,7 @@
 #include "bench/object_file_bench.hpp"
 #include "bench/object_map_bench.hpp"
 #include "bench/overlap_bench.hpp"
+#include "bench/price_bench.hpp"
 #include "bench/remap_bench.hpp"
 #include "bench/wall_bench.hpp"
 
@@ -45,7 +46,7 @@ std::vector<CaseMaker> all_mpiio_cases() {
 
 std::vector<CaseMaker> all_object_cases() {
   std::vector<CaseMaker> cases;
-  for (const auto& make_group : {object_map_cases, object_file_cases, remap_cases}) {
+  for (const auto& make_group : {object_map_cases, object_file_cases, remap_cases, price_cases}) {
     for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
   }
   return cases;

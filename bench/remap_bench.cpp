@@ -6,12 +6,12 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "bench/remap_files.hpp"
 #include "bench/remap_views.hpp"
-#include "bench/scratch_folder.hpp"
 #include "tessera/port/descriptor.hpp"
 #include "tessera/port/start_program.hpp"
 #include "tessera/remap/request.hpp"
@@ -71,24 +71,6 @@ const Remapping kRemappings[] = {
     {4, Shape::kRows, 100, Shape::kOverlappingBlocks, kSide256, true},
 };
 
-// The folder of a case and what is in it.
-struct Files {
-  ScratchFolder folder;
-
-  [[nodiscard]] std::string source() const { return folder.path() + "/source"; }
-  [[nodiscard]] std::string target() const { return folder.path() + "/target"; }
-  [[nodiscard]] std::string views() const { return folder.path() + "/views.json"; }
-};
-
-Result<remap::RemapReport> remap_once(const Files& files, bool synced) {
-  remap::Request request;
-  request.in = files.source();
-  request.out = files.target();
-  request.views = files.views();
-  request.options.durable = synced;
-  return remap::run_in_threads(request);
-}
-
 Result<void> sync_file(const std::string& path) {
   const port::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0 || ::fsync(file.number()) != 0) {
@@ -97,7 +79,7 @@ Result<void> sync_file(const std::string& path) {
   return {};
 }
 
-Result<void> copy_once(const Files& files, bool synced) {
+Result<void> copy_once(const RemapFiles& files, bool synced) {
   TESSERA_TRY(const int status,
               port::run_program({kCopy, "--reflink=never", files.source(), files.target()}, {}));
   if (status != 0) {
@@ -106,25 +88,14 @@ Result<void> copy_once(const Files& files, bool synced) {
   return synced ? sync_file(files.target()) : Result<void>();
 }
 
-// The time of repetitions, before each of which there is no target.
-template <typename Once>
-Contestant anew_each_time(const char* name, std::shared_ptr<const Files> files, Once once) {
-  const auto run = [files, once](int64_t repetitions) -> Result<double> {
-    double ns = 0;
-    for (int64_t i = 0; i < repetitions; ++i) {
-      std::error_code ignored;
-      std::filesystem::remove(files->target(), ignored);
-      const double start = now_ns();
-      const auto done = once(*files);
-      ns += now_ns() - start;
-      if (!done) return base::failure_of(done);
-    }
-    return ns;
-  };
-  return {name, run};
+Contestant contestant(const char* name, std::shared_ptr<const RemapFiles> files,
+                      std::function<Result<void>(const RemapFiles&)> once) {
+  return {name, [files = std::move(files), once = std::move(once)](int64_t repetitions) {
+            return time_anew(*files, repetitions, once);
+          }};
 }
 
-bool has_room(const Files& files, int64_t bytes) {
+bool has_room(const RemapFiles& files, int64_t bytes) {
   std::error_code error;
   const auto space = std::filesystem::space(files.folder.path(), error);
   return !error && space.available >= static_cast<uint64_t>(bytes);
@@ -132,7 +103,7 @@ bool has_room(const Files& files, int64_t bytes) {
 
 Result<Case> make_case(const Remapping& remapping) {
   TESSERA_TRY(ScratchFolder folder, ScratchFolder::make());
-  const auto files = std::make_shared<const Files>(Files{std::move(folder)});
+  const auto files = std::make_shared<const RemapFiles>(RemapFiles{std::move(folder)});
   if (remapping.bytes() > kAnywhereBytes && !has_room(*files, 3 * remapping.bytes())) {
     return left_out(fmt::format("{} has no room for three times {}", files->folder.path(),
                                 remapping.size_text()));
@@ -151,10 +122,12 @@ Result<Case> make_case(const Remapping& remapping) {
   measured.x = static_cast<double>(remapping.bytes() / kMegabyte);
   measured.x_label = "MB";
   const bool synced = remapping.synced;
-  measured.ours = anew_each_time("tessera remap", files,
-                                 [synced](const Files& mine) { return remap_once(mine, synced); });
-  measured.peers = {
-      anew_each_time("cp", files, [synced](const Files& mine) { return copy_once(mine, synced); })};
+  measured.ours = contestant("tessera remap", files, [synced](const RemapFiles& mine) {
+    const auto done = remap_once(mine, synced);
+    return done ? Result<void>() : base::failure_of(done);
+  });
+  measured.peers = {contestant(
+      "cp", files, [synced](const RemapFiles& mine) { return copy_once(mine, synced); })};
   if (!synced) measured.bars = {{Bar::Kind::kRatioAtLeast, kOfCopy}};
   measured.note = fmt::format(
       "rates of the file's {} MB; ours writes {} MB more, copies of what readers share; {} threads",

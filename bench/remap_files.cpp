@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
+#include "bench/case.hpp"
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/cache/object_file.hpp"
@@ -135,6 +137,28 @@ Result<void> check_object_file(const std::string& path, const std::string& views
     TESSERA_TRY_VOID(check_window(*objects, path, consumers, window));
   }
   return {};
+}
+
+Result<remap::RemapReport> remap_once(const RemapFiles& files, bool synced) {
+  remap::Request request;
+  request.in = files.source();
+  request.out = files.target();
+  request.views = files.views();
+  request.options.durable = synced;
+  return remap::run_in_threads(request);
+}
+
+Result<double> time_anew(const RemapFiles& files, int64_t repetitions,
+                         const std::function<Result<void>(const RemapFiles&)>& once) {
+  double ns = 0;
+  for (int64_t i = 0; i < repetitions; ++i) {
+    std::error_code ignored;
+    std::filesystem::remove(files.target(), ignored);
+    const double start = now_ns();
+    TESSERA_TRY_VOID(once(files));
+    ns += now_ns() - start;
+  }
+  return ns;
 }
 
 Result<void> write_text(const std::string& path, const std::string& text) {

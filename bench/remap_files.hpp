@@ -5,10 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
+#include "bench/scratch_folder.hpp"
 #include "tessera/base/result.hpp"
+#include "tessera/remap/remap.hpp"
 #include "tessera/remap/source.hpp"
 
 namespace tessera::bench {
@@ -41,6 +44,24 @@ class ContentSource final : public remap::Source {
 // in one place and read right through it.
 [[nodiscard]] base::Result<void> check_object_file(const std::string& path,
                                                    const std::string& views_text, int64_t size);
+
+// The folder of a case and what is in it.
+struct RemapFiles {
+  ScratchFolder folder;
+
+  [[nodiscard]] std::string source() const { return folder.path() + "/source"; }
+  [[nodiscard]] std::string target() const { return folder.path() + "/target"; }
+  [[nodiscard]] std::string views() const { return folder.path() + "/views.json"; }
+};
+
+// The source becomes the target, laid out for the views, as `tessera remap` does it; durable if it
+// is synced.
+[[nodiscard]] base::Result<remap::RemapReport> remap_once(const RemapFiles& files, bool synced);
+
+// Nanoseconds of repetitions, before each of which there is no target.
+[[nodiscard]] base::Result<double> time_anew(
+    const RemapFiles& files, int64_t repetitions,
+    const std::function<base::Result<void>(const RemapFiles&)>& once);
 
 [[nodiscard]] base::Result<void> write_text(const std::string& path, const std::string& text);
 

@@ -28,17 +28,22 @@ Span part_of(int64_t side, int64_t part, int64_t parts, bool overlapping) {
           std::min(side, side * (part + 1) / parts + more)};
 }
 
-std::string rectangle(int64_t side, Span y, Span x) {
+struct Image {
+  int64_t rows = 0;
+  int64_t row_bytes = 0;
+};
+
+std::string rectangle(Image image, Span y, Span x) {
   return fmt::format(
-      R"({{"type":{{"subarray":{{"sizes":[{0},{0}],"subsizes":[{1},{2}],"starts":[{3},{4}]}}}}}})",
-      side, y.end - y.begin, x.end - x.begin, y.begin, x.begin);
+      R"({{"type":{{"subarray":{{"sizes":[{},{}],"subsizes":[{},{}],"starts":[{},{}]}}}}}})",
+      image.rows, image.row_bytes, y.end - y.begin, x.end - x.begin, y.begin, x.begin);
 }
 
 std::string grid_view(int64_t side, int64_t process, int64_t processes, bool overlapping) {
   int64_t columns = 1;
   while (columns * columns < processes) ++columns;
   TESSERA_ASSERT(columns * columns == processes);
-  return rectangle(side, part_of(side, process / columns, columns, overlapping),
+  return rectangle({side, side}, part_of(side, process / columns, columns, overlapping),
                    part_of(side, process % columns, columns, overlapping));
 }
 
@@ -68,9 +73,9 @@ std::string view_of(Shape shape, int64_t process, int64_t processes, int64_t sid
   switch (shape) {
     case Shape::kRows:
     case Shape::kOverlappingRows:
-      return rectangle(side, part, {0, side});
+      return rectangle({side, side}, part, {0, side});
     case Shape::kColumns:
-      return rectangle(side, {0, side}, part);
+      return rectangle({side, side}, {0, side}, part);
     case Shape::kBlocks:
     case Shape::kOverlappingBlocks:
       return grid_view(side, process, processes, overlaps(shape));
@@ -117,6 +122,16 @@ std::string views_text(Shape shape, int64_t processes, int64_t side) {
   }
   return fmt::format(R"({{"size":{},"disjoint":{},"views":[{}]}})", side * side, !overlaps(shape),
                      fmt::join(views, ","));
+}
+
+std::string views_text(const object::Wall& wall) {
+  std::vector<std::string> views;
+  for (int64_t reader = 0; reader < wall.readers(); ++reader) {
+    const object::Tile tile = wall.tile(reader);
+    views.push_back(rectangle({wall.height(), wall.row_bytes()}, {tile.y.begin, tile.y.end},
+                              {tile.x.begin * wall.pixel_bytes, tile.x.end * wall.pixel_bytes}));
+  }
+  return fmt::format(R"({{"size":{},"views":[{}]}})", wall.file_bytes(), fmt::join(views, ","));
 }
 
 }  // namespace tessera::bench

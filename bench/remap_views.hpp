@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "tessera/object/tile_wall.hpp"
+
 namespace tessera::bench {
 
 enum class Shape {
@@ -26,5 +28,8 @@ enum class Shape {
 // Of a file of side x side bytes. Blocks require a square number of processes; all require
 // a side of at least 4096.
 [[nodiscard]] std::string views_text(Shape shape, int64_t processes, int64_t side);
+
+// Of the readers of a wall.
+[[nodiscard]] std::string views_text(const object::Wall& wall);
 
 }  // namespace tessera::bench

@@ -61,6 +61,16 @@ TEST(RemapViews, NeighboursShareBytes) {
   EXPECT_EQ(blocks.viewed, (kSide + kSide / 16) * (kSide + kSide / 16));
 }
 
+TEST(RemapViews, TilesOfAWall) {
+  const auto file = object::parse_views(views_text(object::kPaperExample));
+  ASSERT_TRUE(file) << file.error().message();
+  const auto expected = object::reader_views(object::kPaperExample);
+  ASSERT_EQ(file->views.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(pattern::equal(file->views[i].bytes, expected[i]).value()) << i;
+  }
+}
+
 }  // namespace
 
 }  // namespace tessera::bench
