@@ -44,11 +44,16 @@ std::string run_command(const Operation& operation, int64_t repetitions, bool ve
 
 MpiPool::~MpiPool() = default;
 
-base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
+base::Result<std::string> MpiPool::folder() {
+  if (!folder_.empty()) return folder_;
   if (!scratch_) {
     TESSERA_TRY(ScratchFolder made, ScratchFolder::make(place_));
     scratch_.emplace(std::move(made));
   }
+  return scratch_->path();
+}
+
+base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
   std::erase_if(running_, [&](const Running& running) {
     return running.kind.mpi != kind.mpi || running.kind.ranks != kind.ranks ||
            !running.job->alive();
@@ -56,7 +61,8 @@ base::Result<MpiJob*> MpiPool::job(const JobKind& kind, bool twin) {
   for (const Running& running : running_) {
     if (running.kind == kind && running.twin == twin) return running.job.get();
   }
-  TESSERA_TRY(auto started, MpiJob::start(kind, scratch_->path()));
+  TESSERA_TRY(const std::string scratch, folder());
+  TESSERA_TRY(auto started, MpiJob::start(kind, scratch));
   running_.push_back({kind, twin, std::move(started)});
   return running_.back().job.get();
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/mpiio_job.hpp"
@@ -50,6 +51,8 @@ class MpiPool {
  public:
   // Where the files lie.
   explicit MpiPool(ScratchFolder::Place place = ScratchFolder::Place::kDisk) : place_(place) {}
+  // In a folder that is there and outlives the pool.
+  explicit MpiPool(std::string folder) : folder_(std::move(folder)) {}
   ~MpiPool();
   MpiPool(const MpiPool&) = delete;
   MpiPool& operator=(const MpiPool&) = delete;
@@ -76,7 +79,10 @@ class MpiPool {
   base::Result<double> measure_once(const JobKind& kind, bool twin, const Operation& operation,
                                     const std::string& command);
 
-  const ScratchFolder::Place place_;
+  base::Result<std::string> folder();
+
+  const ScratchFolder::Place place_ = ScratchFolder::Place::kDisk;
+  const std::string folder_;              // empty: a scratch folder of its own
   std::optional<ScratchFolder> scratch_;  // outlives the jobs in it
   std::vector<Running> running_;
 };

@@ -91,6 +91,7 @@ Result<void> read_places(port::File& file, const Allocation& allocation, const M
   container::BlockReaderOptions options;
   options.block_bytes = settings.block_bytes;
   options.verify = settings.verify;
+  if (settings.remote) options.transfer_bytes = container::kRemoteTransferBytes;
   BlockReader reader(file, options);
   return ascends ? read_ascending(reader, allocation, move)
                  : read_jumping(reader, allocation, move);

@@ -15,6 +15,7 @@ namespace tessera::cache {
 struct PlaceSettings {
   int64_t block_bytes = container::kBlockBytes;
   bool verify = true;
+  bool remote = false;  // each transfer waits for another machine: fewer of them are better
 };
 
 // Reads the places of an allocation that stand in for the move's file positions; they may jump.

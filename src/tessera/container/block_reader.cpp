@@ -46,6 +46,7 @@ Interval BlockReader::blocks_of(int64_t place, size_t bytes) const {
 }
 
 Result<void> BlockReader::fetch(const Allocation& allocation, int64_t place, Span memory) {
+  ++counts_.transfers;
   counts_.bytes_fetched += static_cast<int64_t>(memory.size());
   return whole(file_.read_at(allocation.place.begin + place, memory),
                static_cast<int64_t>(memory.size()), file_.path());
@@ -100,6 +101,7 @@ Result<void> BlockReader::load(const Allocation& allocation, std::span<const Loa
     const Span memory = window.subspan(part.at, static_cast<size_t>(part.places.length()));
     segments.push_back({allocation.place.begin + part.places.begin, memory});
   }
+  ++counts_.transfers;
   counts_.bytes_fetched += bytes;
   TESSERA_TRY_VOID(whole(file_.read_list(segments), bytes, file_.path()));
   for (size_t i = 0; i < blocks.size(); ++i) {
@@ -133,7 +135,7 @@ Result<void> BlockReader::read(const Allocation& allocation, int64_t place, Span
   const Interval straight = {base::ceil_div(place, block) * block, end / block * block};
   const auto head = static_cast<size_t>(std::min(straight.begin, end) - place);
   TESSERA_TRY_VOID(read_through_window(allocation, place, memory.first(head)));
-  const int64_t step = std::max(kWindowBytes, block);
+  const int64_t step = base::ceil_div(options_.transfer_bytes, block) * block;
   for (int64_t at = straight.begin; at < straight.end; at += step) {
     const int64_t length = std::min(step, straight.end - at);
     const Span piece = memory.subspan(static_cast<size_t>(at - place), static_cast<size_t>(length));
@@ -180,6 +182,7 @@ Result<void> BlockReader::fetch_list(const Allocation& allocation,
       segments.push_back({allocation.place.begin + piece.place, piece.memory});
       bytes += static_cast<int64_t>(piece.memory.size());
     }
+    ++counts_.transfers;
     counts_.bytes_fetched += bytes;
     TESSERA_TRY_VOID(whole(file_.read_list(segments), bytes, file_.path()));
     pieces = pieces.subspan(batch.size());

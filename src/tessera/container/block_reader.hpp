@@ -1,10 +1,11 @@
 // BlockReader: bytes of allocations, as they were written or not at all.
 //
 // Checksums are kept for whole blocks, so whole blocks are read and hashed, whatever is asked for.
-// Long runs go straight into the caller's memory in pieces that fit the second cache, and are
-// hashed there while they are warm; only ragged ends go through a buffer of the reader. A block
-// that does not match is read once more, since it may have been in flight; if it still does not,
-// that is an integrity error, and nobody is given its bytes as good ones.
+// Long runs go straight into the caller's memory in pieces that fit the second cache (larger ones
+// from other machines), and are hashed there while they are warm; only ragged ends go through a
+// buffer of the reader. A block that does not match is read once more, since it may have been in
+// flight; if it still does not, that is an integrity error, and nobody is given its bytes as good
+// ones.
 //   (B1) A read that succeeds with verification on has returned bytes of blocks that match.
 //   (B2) Memory of the reader is bounded: a window of kWindowBytes or one block, and lists of at
 //        most kPiecesMax pieces.
@@ -27,11 +28,18 @@
 
 namespace tessera::container {
 
+// While they are hashed, bytes are still in the second cache; but where each transfer waits for
+// another machine, fewer of them are better.
+inline constexpr int64_t kTransferBytes = int64_t{256} << 10;
+inline constexpr int64_t kRemoteTransferBytes = int64_t{16} << 20;
+
 struct BlockReaderOptions {
   int64_t block_bytes = kBlockBytes;
   bool verify = true;
   // Names the logical bytes that are at places of an allocation, for the sentence of an error.
   std::function<std::string(map::AllocationId, Interval places)> logical_bytes;
+  // Of a long run that one transfer fetches, and that is hashed then.
+  int64_t transfer_bytes = kTransferBytes;
 };
 
 struct PlacedMemory {
@@ -45,6 +53,7 @@ class BlockReader {
   static constexpr size_t kPiecesMax = 16384;
 
   struct Counts {
+    int64_t transfers = 0;      // that the file was asked for; a list counts once
     int64_t bytes_fetched = 0;  // from the file
     int64_t blocks_verified = 0;
     int64_t blocks_reread = 0;

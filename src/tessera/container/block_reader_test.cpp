@@ -121,6 +121,19 @@ TEST_F(BlockReaderTest, ReadsWhatWasAppended) {
   }
 }
 
+TEST_F(BlockReaderTest, LongRunsComeInFewTransfersWhereThatIsAskedFor) {
+  fill(4 << 20, 16384);
+  for (const auto& [transfer_bytes, transfers] :
+       {std::pair{kTransferBytes, 16}, {kRemoteTransferBytes, 1}, {int64_t{1} << 20, 4}}) {
+    BlockReader from(*file_, {block_, true, {}, transfer_bytes});
+    base::Bytes memory(bytes_.size());
+    ASSERT_TRUE(from.read(allocation_, 0, memory));
+    EXPECT_EQ(memory, bytes_);
+    EXPECT_EQ(from.counts().transfers, transfers);
+    EXPECT_EQ(from.counts().blocks_verified, size() / block_);
+  }
+}
+
 TEST_F(BlockReaderTest, DamageIsToldByNameWhateverIsReadOfTheBlock) {
   fill(300'000, 4096);
   std::byte bad = bytes_[50'000] ^ std::byte{1};
