@@ -14,9 +14,10 @@
  * reads a file that is not in memory (struct Request); HINTS key=value,key=value or - atomicity
  * OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS overlapping strided writes by
  * all ranks (mpiio_atomicity.c); without a in FLAGS not atomic sharing WAY ROUNDS HINTS -> ok
- * NANOSECONDS ranks that share bytes of an object file (mpiio_objects.c) memory DIRECTION -> ok
- * GROWTH CB_BUFFER_SIZE CB_NODES overlap BYTES CORES                                 -> ok IO-NS
- * COMPUTE-NS BOTH-NS
+ * NANOSECONDS ranks that share bytes of an object file (mpiio_objects.c) produce FRAMES SIDE STEPS
+ * -> ok NANOSECONDS COMPUTE-NS computes, writes and syncs frame after frame of an object file
+ * (mpiio_produce.c) memory DIRECTION                                    -> ok GROWTH CB_BUFFER_SIZE
+ * CB_NODES overlap BYTES CORES                                 -> ok IO-NS COMPUTE-NS BOTH-NS
  *
  * or "error WHY". The end of the FIFO ends the job. */
 #define _GNU_SOURCE
@@ -187,6 +188,18 @@ static const char* answer_sharing(struct Session* session, const char* line, cha
   return error;
 }
 
+static const char* answer_produce(struct Session* session, const char* line, char* out,
+                                  size_t size) {
+  struct Production wanted;
+  if (sscanf(line, "produce %" SCNd64 " %" SCNd64 " %" SCNd64, &wanted.frames, &wanted.side,
+             &wanted.steps) != 3)
+    return "not understood";
+  double times[2] = {0, 0};
+  const char* error = produce(session, &wanted, times);
+  snprintf(out, size, "ok %.0f %.0f", times[0], times[1]);
+  return error;
+}
+
 static void answer(struct Session* session, const char* line, char* out, size_t size) {
   const char* error = "not understood";
   if (strncmp(line, "prepare ", 8) == 0) error = answer_prepare(session, line, out, size);
@@ -195,6 +208,7 @@ static void answer(struct Session* session, const char* line, char* out, size_t 
   if (strncmp(line, "overlap ", 8) == 0) error = answer_overlap(session, line, out, size);
   if (strncmp(line, "atomicity ", 10) == 0) error = answer_atomicity(session, line, out, size);
   if (strncmp(line, "sharing ", 8) == 0) error = answer_sharing(session, line, out, size);
+  if (strncmp(line, "produce ", 8) == 0) error = answer_produce(session, line, out, size);
   if (error != NULL) snprintf(out, size, "error %s", error);
 }
 

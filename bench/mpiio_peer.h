@@ -5,7 +5,7 @@
  * of its own, because waiting inside MPI would take a core from whoever is being measured. Rank 0
  * answers through another FIFO. mpiio_peer.c has the commands, mpiio_layout.c the workloads,
  * mpiio_transfer.c the timed operations, mpiio_resources.c memory and overlap, mpiio_atomicity.c
- * what atomic mode leaves, mpiio_objects.c object files.
+ * what atomic mode leaves, mpiio_objects.c object files, mpiio_produce.c a producer.
  * Thread safety: one thread. */
 #ifndef TESSERA_BENCH_MPIIO_PEER_H
 #define TESSERA_BENCH_MPIIO_PEER_H
@@ -117,6 +117,19 @@ struct OverlapTimes {
  * together, on the first `cores` processors this process may use. */
 const char* measure_overlap(struct Session* session, int64_t size_bytes, int cores,
                             struct OverlapTimes* times);
+
+/* Computes in registers only, so many steps, and answers how long that took: it competes for the
+ * processor, not for memory. */
+double compute(int64_t steps);
+
+/* A file of so many square frames of bytes; before each, every rank computes so many steps. */
+struct Production {
+  int64_t frames, side, steps;
+};
+/* Makes the object file "produced" anew, ranks in blocks of rows, with a sync after each frame. The
+ * times are that of all ranks from open to close, and how long of it the longest computed. Needs no
+ * workload. */
+const char* produce(struct Session* session, const struct Production* wanted, double times[2]);
 
 struct AtomicityFound {
   int64_t overlaps;   /* pairs of writers that had bytes in common, over all rounds */

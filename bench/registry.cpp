@@ -14,6 +14,7 @@
 #include "bench/price_bench.hpp"
 #include "bench/remap_bench.hpp"
 #include "bench/slow_bench.hpp"
+#include "bench/translate_bench.hpp"
 #include "bench/wall_bench.hpp"
 
 namespace tessera::bench {
@@ -47,8 +48,8 @@ std::vector<CaseMaker> all_mpiio_cases() {
 
 std::vector<CaseMaker> all_object_cases() {
   std::vector<CaseMaker> cases;
-  for (const auto& make_group :
-       {object_map_cases, object_file_cases, slow_cases, remap_cases, price_cases}) {
+  for (const auto& make_group : {object_map_cases, object_file_cases, slow_cases, remap_cases,
+                                 price_cases, translate_cases}) {
     for (CaseMaker& maker : make_group()) cases.push_back(std::move(maker));
   }
   return cases;

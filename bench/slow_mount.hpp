@@ -5,12 +5,11 @@
 // this process is ended in any way. Thread safety: none.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "bench/child_program.hpp"
 #include "bench/scratch_folder.hpp"
 #include "tessera/base/result.hpp"
 
@@ -23,7 +22,7 @@ class SlowMount {
   // Fails with kNotFound, in words for a person, if the machine cannot mount: there is no
   // /dev/fuse, or our program is missing because libfuse was; with kFailed if it does not come up.
   [[nodiscard]] static base::Result<SlowMount> start();
-  SlowMount(SlowMount&& other) noexcept;
+  SlowMount(SlowMount&& other) = default;
   SlowMount& operator=(SlowMount&&) = delete;
   ~SlowMount();
 
@@ -39,13 +38,13 @@ class SlowMount {
   [[nodiscard]] base::Result<Requests> requests() const;
 
  private:
-  SlowMount(ScratchFolder folder, pid_t child) : folder_(std::move(folder)), child_(child) {}
+  SlowMount(ScratchFolder folder, ChildProgram program)
+      : folder_(std::move(folder)), program_(std::move(program)) {}
 
   [[nodiscard]] base::Result<void> wait_until_mounted();
-  [[nodiscard]] bool has_ended();
 
   ScratchFolder folder_;
-  pid_t child_ = -1;  // -1 once moved from or ended
+  ChildProgram program_;
 };
 
 }  // namespace tessera::bench
