@@ -119,7 +119,7 @@ Result<Case> make_case(const Remapping& remapping) {
   measured.unit = "GB/s";
   measured.kind = Kind::kRate;
   measured.amount = static_cast<double>(remapping.bytes());
-  measured.x = static_cast<double>(remapping.bytes() / kMegabyte);
+  measured.x = measured.amount / kMegabyte;
   measured.x_label = "MB";
   const bool synced = remapping.synced;
   measured.ours = contestant("tessera remap", files, [synced](const RemapFiles& mine) {
