@@ -23,10 +23,10 @@
 //                                    clean
 //
 // Callers keep the rest of (K1): the bytes of the new contents' allocations are written, with whole
-// last blocks, before commit(), and synced too where a sync of this file would not cover them; after
-// a commit that failed, what was not synced before is written again. And of (K3): between commits
-// they write only where space() says. What they wrote there and do not name in the contents is lost
-// with the commit.
+// last blocks, before commit(), and synced too where a sync of this file would not cover them;
+// after a commit that failed, what was not synced before is written again. And of (K3): between
+// commits they write only where space() says. What they wrote there and do not name in the contents
+// is lost with the commit.
 // Thread safety: none; the file may be shared.
 #pragma once
 

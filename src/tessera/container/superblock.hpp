@@ -33,7 +33,7 @@ inline constexpr int64_t kBlockBytesMax = int64_t{16} << 20;
 
 using FileId = std::array<std::byte, 16>;
 
-// A compatible feature of a copy: when it was written, the other copy was durable at the same state.
+// A compatible feature of a copy: the other one was durable at the same state when it was written.
 inline constexpr uint64_t kSettled = 1;
 
 struct Superblock {

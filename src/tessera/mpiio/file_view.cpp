@@ -103,7 +103,8 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   if (group->rank() == 0) mine = group->shared_pointer().store(0);
   if (info != MPI_INFO_NULL) TESSERA_TRY_VOID(set_info(info));
   TESSERA_TRY_VOID(objects ? objects->meet(mine) : group->exchange().agree(mine));
-  if (objects && !only_read()) objects->set_view(writer_view(view.ascending, group->rank()));
+  const bool writes_through_it = objects && !only_read() && !view.empty;
+  if (writes_through_it) objects->set_view(writer_view(view.ascending, group->rank()));
   base::Result<void> verdict = info != MPI_INFO_NULL ? base::Result<void>() : settle_locks();
   Journal::get().note_stage(path, Stage::kView, watch.ns());
   return verdict;
