@@ -421,8 +421,7 @@ Result<ObjectFile::Found> ObjectFile::commit_changes() {
 }
 
 Result<ObjectFile::Found> ObjectFile::commit_container() {
-  TESSERA_TRY_VOID(
-      state_.with([&](State& state) { return container_->commit(state.contents); }));
+  TESSERA_TRY_VOID(state_.with([&](State& state) { return container_->commit(state.contents); }));
   return begin_anew(ranks_, *container_, {});
 }
 

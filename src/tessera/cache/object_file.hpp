@@ -152,10 +152,10 @@ class ObjectFile {
     map::AllocationId first_id = 0;  // of those since the last commit
     std::vector<Placement> shelves;  // until the next commit
     Regions regions;
-    bool rewrites = true;        // whether bytes are written again in their place
-    bool doubtful = false;       // a commit failed: it may be on the disk, its bytes need not
-    std::unique_ptr<News> news;  // null: ranks hear of each other when they meet
-    uint64_t stamp = 1;          // see epoch()
+    bool rewrites = true;             // whether bytes are written again in their place
+    bool doubtful = false;            // a commit failed: it may be on the disk, its bytes need not
+    std::unique_ptr<News> news;       // null: ranks hear of each other when they meet
+    uint64_t stamp = 1;               // see epoch()
     std::vector<base::Bytes> untold;  // changes that others hear of when they meet
     bool changed = false;             // by this rank, since the last commit
     int64_t chunk_bytes = 0;          // of space taken at a time

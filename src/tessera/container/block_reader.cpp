@@ -208,8 +208,7 @@ Result<void> BlockReader::read_list(const Allocation& allocation,
       if (piece.memory.empty()) continue;
       while (piece.place >= blocks[at].places.end) ++at;
       const auto offset = static_cast<size_t>(piece.place - blocks[at].places.begin);
-      std::memcpy(piece.memory.data(), window_.get() + blocks[at].at + offset,
-                  piece.memory.size());
+      std::memcpy(piece.memory.data(), window_.get() + blocks[at].at + offset, piece.memory.size());
     }
     pieces = pieces.subspan(count);
   }
