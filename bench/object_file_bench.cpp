@@ -17,6 +17,8 @@ constexpr int kSidesInFull = 4;  // larger walls are on so few cores that only l
 constexpr double kOfPreadUnverified = 0.9;
 constexpr double kOfPreadVerified = 0.75;
 constexpr double kOfStockSynced = 3;
+// How often an open file is read where the read alone is measured.
+constexpr int64_t kReadsOfAnOpenFile = 8;
 constexpr int64_t kSharingRounds = 200;
 constexpr double kAnswerSeconds = 300;
 
@@ -90,6 +92,21 @@ void add_plain_stock(const Machine& machine, const Reading& reading, Case& measu
   measured.peers.push_back(std::move(peer));
 }
 
+// Has everybody do it so often at a time, and shows what one of them takes.
+void repeat_each(int64_t times, Case& measured) {
+  const auto repeat = [times](Contestant& contestant) {
+    for (auto* run : {&contestant.run, &contestant.twin}) {
+      if (*run == nullptr) continue;
+      *run = [once = *run, times](int64_t repetitions) { return once(repetitions * times); };
+    }
+  };
+  repeat(measured.ours);
+  for (Contestant& peer : measured.peers) repeat(peer);
+  if (measured.ceiling) repeat(*measured.ceiling);
+  for (auto& [name, ns] : measured.dropped_ns) ns *= static_cast<double>(times);
+  measured.amount *= static_cast<double>(times);
+}
+
 base::Result<Case> make_read_case(const Machine& machine, const Reading& reading) {
   const Operation plain = operation_of(reading);
   Operation objects = plain;
@@ -113,6 +130,10 @@ base::Result<Case> make_read_case(const Machine& machine, const Reading& reading
   measured.ceiling = {"pread in one piece", runner(machine.pool, ours, false, in_one_piece)};
   measured.note += reading.replicated ? "each tile in one place" : "shared bytes once";
   if (!reading.in_full()) measured.note += "; many more processes than cores";
+  if (reading.timed == Timed::kTransfer && reading.in_full()) {
+    repeat_each(kReadsOfAnOpenFile, measured);
+    measured.note += fmt::format("; {} reads of an open file", kReadsOfAnOpenFile);
+  }
   if (!reading.in_full() || reading.cold) return measured;
   measured.bars = {{Bar::Kind::kNotBelowNoise}};
   // A tile whose edges lie elsewhere is read in a few thousand short pieces.

@@ -128,6 +128,8 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
   }
   Found found;
   TESSERA_TRY(found.blob, opened->read_blob());
+  // For all ranks: what this one takes for good, they all do.
+  TESSERA_TRY_VOID(container::decode_contents(found.blob));
   found.superblock = opened->superblock();
   return found;
 }
@@ -205,7 +207,7 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
 }
 
 Result<void> ObjectFile::start(const Found& found) {
-  TESSERA_TRY(auto contents, container::decode_contents(found.blob));
+  TESSERA_TRY(auto contents, container::decode_contents(found.blob, map::Origin::kChecked));
   state_.with([&](State& state) { state.contents = std::move(contents); });
   return adopt(found);
 }

@@ -165,18 +165,15 @@ Result<void> Container::begin_writing() {
 }
 
 // A process that was killed may have left copy 0 in the system's memory only: what was found is
-// made durable before anybody relies on it, unless copy 1 says that it was.
+// made durable before anybody relies on it, unless copy 1 says that it was. A copy that can be read
+// need not be durable, nor become so by a sync: an earlier one may have failed.
 Result<void> Container::make_durable(const ChosenSuperblock& chosen) {
   if (chosen.settled) {
-    copies_ = {Copy::kDurable, Copy::kWritten};
+    copies_ = {Copy::kDurable, Copy::kDoubtful};
     return {};
   }
   TESSERA_TRY_VOID(sync());
-  if (chosen.both_current()) {
-    copies_.fill(Copy::kDurable);
-    return {};
-  }
-  // The copy that was chosen goes last. It is written again too: its own sync may have failed.
+  // The copy that was chosen goes last.
   const auto last = static_cast<size_t>(chosen.copy);
   for (const size_t copy : {1 - last, last}) {
     TESSERA_TRY_VOID(write_copy(copy, current_));

@@ -61,7 +61,6 @@ TEST_F(ContainerTest, WhatWasDurableWhenItWasLeftNeedsNoSync) {
     TestFile again(*file_);
     ASSERT_TRUE(TestObjectFile::open(again));
     EXPECT_EQ(again.syncs() == 0, chosen.settled) << operations;
-    EXPECT_EQ(chosen.settled, chosen.both_current()) << operations;
   }
 }
 

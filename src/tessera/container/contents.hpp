@@ -76,8 +76,9 @@ struct Contents {
 // Requires that check() succeeds.
 [[nodiscard]] base::Bytes encode_contents(const Contents& contents);
 // Fails with kInvalid if the blob needs a newer program, with kIntegrity or kTooComplex (see
-// map_codec.hpp) if it is not what it claims to be.
-[[nodiscard]] base::Result<Contents> decode_contents(base::ByteView blob);
+// map_codec.hpp) if it is not what it claims to be. What another rank has checked costs less.
+[[nodiscard]] base::Result<Contents> decode_contents(base::ByteView blob,
+                                                     map::Origin origin = map::Origin::kStranger);
 
 // Only the allocations, without decoding the map: what whoever looks for free space needs.
 [[nodiscard]] base::Result<std::vector<Allocation>> decode_allocations(base::ByteView blob);

@@ -272,14 +272,14 @@ Bytes encode_contents(const Contents& contents) {
   return blob;
 }
 
-Result<Contents> decode_contents(ByteView blob) {
+Result<Contents> decode_contents(ByteView blob, map::Origin origin) {
   TESSERA_TRY(const Sections sections, split(blob));
   Contents contents;
   TESSERA_TRY_VOID(decode_table(sections, contents));
-  TESSERA_TRY(contents.map, map::decode(sections[kMap]));
+  TESSERA_TRY(contents.map, map::decode(sections[kMap], origin));
   TESSERA_TRY_VOID(decode_views(sections[kViews], contents));
   TESSERA_TRY_VOID(decode_attributes(sections[kAttributes], contents));
-  TESSERA_TRY_VOID(contents.check());
+  if (origin == map::Origin::kStranger) TESSERA_TRY_VOID(contents.check());
   return contents;
 }
 

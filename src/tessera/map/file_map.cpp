@@ -193,10 +193,10 @@ Result<void> FileMap::add_all(const FileMap& other, Budget budget) {
 }
 
 Result<FileMap> FileMap::of(std::span<const Piece> visible, std::span<const Piece> replicas,
-                            uint64_t epoch_max) {
+                            uint64_t epoch_max, Origin origin) {
   constexpr Budget kCheck = {int64_t{1} << 22, int64_t{1} << 22};
   FileMap map;
-  TESSERA_TRY(map.visible_, PieceTable::of(visible));
+  TESSERA_TRY(map.visible_, PieceTable::of(visible, origin));
   if (map.visible_.epoch_max() > epoch_max) {
     return fail(Code::kIntegrity, "a mapping is newer than the map that it is in");
   }
@@ -206,6 +206,7 @@ Result<FileMap> FileMap::of(std::span<const Piece> visible, std::span<const Piec
   for (const Piece& copy : replicas) {
     if (copy.pairs.empty()) continue;
     copies[copy.allocation].push_back(copy);
+    if (origin == Origin::kChecked) continue;
     TESSERA_TRY(std::vector<Piece> shown, map.visible_.meeting_within(bytes_of(copy), budget));
     std::erase_if(shown, [&](const Piece& piece) { return piece.epoch != copy.epoch; });
     if (size_of(shown) != copy.pairs.size()) {
@@ -213,7 +214,7 @@ Result<FileMap> FileMap::of(std::span<const Piece> visible, std::span<const Piec
     }
   }
   for (const auto& [allocation, pieces] : copies) {
-    TESSERA_TRY(map.replicas_[allocation], PieceTable::of(pieces));
+    TESSERA_TRY(map.replicas_[allocation], PieceTable::of(pieces, origin));
   }
   return map;
 }

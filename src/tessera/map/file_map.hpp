@@ -100,10 +100,10 @@ class FileMap {
 
   // The map of these pieces and replicas, which a stranger may have written: fails with kIntegrity
   // if they break (M1), (M3) or (M4) or have epochs past epoch_max, with kTooComplex if that cannot
-  // be told within bounds.
+  // be told within bounds. Of pieces that were checked before, only what costs little is checked.
   [[nodiscard]] static base::Result<FileMap> of(std::span<const Piece> visible,
-                                                std::span<const Piece> replicas,
-                                                uint64_t epoch_max);
+                                                std::span<const Piece> replicas, uint64_t epoch_max,
+                                                Origin origin = Origin::kStranger);
 
   [[nodiscard]] bool empty() const { return visible_.empty(); }
   // All mapped bytes. Cost: O(n).

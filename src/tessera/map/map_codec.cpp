@@ -216,7 +216,7 @@ base::Bytes encode(const FileMap& map) {
   return bytes;
 }
 
-Result<FileMap> decode(ByteView bytes) {
+Result<FileMap> decode(ByteView bytes, Origin origin) {
   TESSERA_TRY(const ByteView content, checked_content(bytes));
   ByteReader from(content);
   TESSERA_TRY_VOID(read_head(from));
@@ -224,7 +224,7 @@ Result<FileMap> decode(ByteView bytes) {
   TESSERA_TRY(const std::vector<Piece> visible, read_pieces(from));
   TESSERA_TRY(const std::vector<Piece> replicas, read_pieces(from));
   TESSERA_TRY_VOID(from.expect_end());
-  return FileMap::of(visible, replicas, epoch_max);
+  return FileMap::of(visible, replicas, epoch_max, origin);
 }
 
 }  // namespace tessera::map

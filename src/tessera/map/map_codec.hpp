@@ -26,7 +26,7 @@ inline constexpr uint8_t kMapVersion = 1;
 
 // Fails with kIntegrity if the bytes are not one whole encoding of a map in a version and with
 // features that this program knows, with kTooComplex if it cannot be checked within bounds.
-// Cost: O(n log n).
-[[nodiscard]] base::Result<FileMap> decode(base::ByteView bytes);
+// Cost: O(n log n); less if the same bytes were decoded as a stranger's before.
+[[nodiscard]] base::Result<FileMap> decode(base::ByteView bytes, Origin origin = Origin::kStranger);
 
 }  // namespace tessera::map

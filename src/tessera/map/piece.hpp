@@ -19,6 +19,9 @@ struct Piece {
   pattern::Join pairs;  // coordinate 0 is the byte of the file, coordinate 1 its place
 };
 
+// Where pieces come from: somebody who may mean harm, or a process that has checked them all.
+enum class Origin { kStranger, kChecked };
+
 // The order by first bytes.
 [[nodiscard]] inline bool begins_before(const Piece& a, const Piece& b) {
   return a.pairs.at()[0] < b.pairs.at()[0];

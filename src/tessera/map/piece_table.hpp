@@ -31,8 +31,10 @@ class PieceTable {
 
   // A table of pieces that a stranger may have written. Fails with kIntegrity if pieces overlap,
   // descend in the file or lie before byte or place 0, with kTooComplex if that cannot be told.
-  // Cost: O(n log n) and a bounded allowance for regular pieces that interleave.
-  static base::Result<PieceTable> of(std::span<const Piece> pieces);
+  // Cost: O(n log n) and a bounded allowance for regular pieces that interleave, which those that
+  // were checked before do not need.
+  static base::Result<PieceTable> of(std::span<const Piece> pieces,
+                                     Origin origin = Origin::kStranger);
 
   [[nodiscard]] bool empty() const { return runs_.empty() && regular_.empty(); }
   // One past the last byte. Cost: O(regular pieces).
