@@ -31,12 +31,12 @@
 
 enum { kThreadsMax = 256 };
 
-static int folder_; /* the one that is shown */
-static struct timespec delay_;
-static atomic_int_fast64_t reads_, read_bytes_, largest_read_;
+static int g_folder; /* the one that is shown */
+static struct timespec g_delay;
+static atomic_int_fast64_t g_reads, g_read_bytes, g_largest_read;
 
 static void wait_first(void) {
-  struct timespec rest = delay_;
+  struct timespec rest = g_delay;
   while (nanosleep(&rest, &rest) != 0 && errno == EINTR) continue;
 }
 
@@ -46,10 +46,10 @@ static const char* below(const char* path) { return path[1] == '\0' ? "." : path
 static int answer(int result) { return result < 0 ? -errno : result; }
 
 static void count_read(int64_t bytes) {
-  atomic_fetch_add(&reads_, 1);
-  atomic_fetch_add(&read_bytes_, bytes);
-  int_fast64_t largest = atomic_load(&largest_read_);
-  while (bytes > largest && !atomic_compare_exchange_weak(&largest_read_, &largest, bytes))
+  atomic_fetch_add(&g_reads, 1);
+  atomic_fetch_add(&g_read_bytes, bytes);
+  int_fast64_t largest = atomic_load(&g_largest_read);
+  while (bytes > largest && !atomic_compare_exchange_weak(&g_largest_read, &largest, bytes))
     continue;
 }
 
@@ -76,12 +76,12 @@ static int slow_write(const char* path, const char* from, size_t size, off_t off
 
 static int slow_getattr(const char* path, struct stat* found, struct fuse_file_info* file) {
   return answer(file != NULL ? fstat((int)file->fh, found)
-                             : fstatat(folder_, below(path), found, AT_SYMLINK_NOFOLLOW));
+                             : fstatat(g_folder, below(path), found, AT_SYMLINK_NOFOLLOW));
 }
 
 static int slow_open(const char* path, struct fuse_file_info* file) {
   /* The kernel passes O_APPEND on, and the offsets of writes too. */
-  const int fd = openat(folder_, below(path), (file->flags & ~O_APPEND) | O_CLOEXEC);
+  const int fd = openat(g_folder, below(path), (file->flags & ~O_APPEND) | O_CLOEXEC);
   if (fd < 0) return -errno;
   file->fh = (uint64_t)fd;
   file->direct_io = 1;
@@ -90,7 +90,7 @@ static int slow_open(const char* path, struct fuse_file_info* file) {
 
 static int slow_create(const char* path, mode_t mode, struct fuse_file_info* file) {
   const int fd =
-      openat(folder_, below(path), (file->flags & ~O_APPEND) | O_CREAT | O_CLOEXEC, mode);
+      openat(g_folder, below(path), (file->flags & ~O_APPEND) | O_CREAT | O_CLOEXEC, mode);
   if (fd < 0) return -errno;
   file->fh = (uint64_t)fd;
   file->direct_io = 1;
@@ -109,7 +109,7 @@ static int slow_fsync(const char* path, int only_data, struct fuse_file_info* fi
 
 static int slow_truncate(const char* path, off_t size, struct fuse_file_info* file) {
   if (file != NULL) return answer(ftruncate((int)file->fh, size));
-  const int fd = openat(folder_, below(path), O_WRONLY | O_CLOEXEC);
+  const int fd = openat(g_folder, below(path), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return -errno;
   const int result = answer(ftruncate(fd, size));
   close(fd);
@@ -123,41 +123,41 @@ static int slow_fallocate(const char* path, int mode, off_t offset, off_t size,
 }
 
 static int slow_mknod(const char* path, mode_t mode, dev_t device) {
-  return answer(mknodat(folder_, below(path), mode, device));
+  return answer(mknodat(g_folder, below(path), mode, device));
 }
 
 static int slow_mkdir(const char* path, mode_t mode) {
-  return answer(mkdirat(folder_, below(path), mode));
+  return answer(mkdirat(g_folder, below(path), mode));
 }
 
-static int slow_unlink(const char* path) { return answer(unlinkat(folder_, below(path), 0)); }
+static int slow_unlink(const char* path) { return answer(unlinkat(g_folder, below(path), 0)); }
 
 static int slow_rmdir(const char* path) {
-  return answer(unlinkat(folder_, below(path), AT_REMOVEDIR));
+  return answer(unlinkat(g_folder, below(path), AT_REMOVEDIR));
 }
 
 static int slow_rename(const char* from, const char* to, unsigned flags) {
-  return answer(renameat2(folder_, below(from), folder_, below(to), flags));
+  return answer(renameat2(g_folder, below(from), g_folder, below(to), flags));
 }
 
 static int slow_chmod(const char* path, mode_t mode, struct fuse_file_info* file) {
   return answer(file != NULL ? fchmod((int)file->fh, mode)
-                             : fchmodat(folder_, below(path), mode, 0));
+                             : fchmodat(g_folder, below(path), mode, 0));
 }
 
 static int slow_utimens(const char* path, const struct timespec times[2],
                         struct fuse_file_info* file) {
   return answer(file != NULL ? futimens((int)file->fh, times)
-                             : utimensat(folder_, below(path), times, AT_SYMLINK_NOFOLLOW));
+                             : utimensat(g_folder, below(path), times, AT_SYMLINK_NOFOLLOW));
 }
 
 static int slow_statfs(const char* path, struct statvfs* found) {
   (void)path;
-  return answer(fstatvfs(folder_, found));
+  return answer(fstatvfs(g_folder, found));
 }
 
 static int slow_opendir(const char* path, struct fuse_file_info* file) {
-  const int fd = openat(folder_, below(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = openat(g_folder, below(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return -errno;
   file->fh = (uint64_t)fd;
   return 0;
@@ -182,9 +182,9 @@ static int slow_readdir(const char* path, void* list, fuse_fill_dir_t add, off_t
 static int slow_getxattr(const char* path, const char* name, char* value, size_t size) {
   if (strcmp(path, "/") != 0 || strcmp(name, "user.tessera.requests") != 0) return -ENODATA;
   char text[96];
-  const int length =
-      snprintf(text, sizeof text, "%" PRId64 " %" PRId64 " %" PRId64, (int64_t)atomic_load(&reads_),
-               (int64_t)atomic_load(&read_bytes_), (int64_t)atomic_load(&largest_read_));
+  const int length = snprintf(text, sizeof text, "%" PRId64 " %" PRId64 " %" PRId64,
+                              (int64_t)atomic_load(&g_reads), (int64_t)atomic_load(&g_read_bytes),
+                              (int64_t)atomic_load(&g_largest_read));
   if (size == 0) return length;
   if (size < (size_t)length) return -ERANGE;
   memcpy(value, text, (size_t)length);
@@ -262,10 +262,10 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: %s FOLDER MOUNT-POINT MICROSECONDS\n", argv[0]);
     return 2;
   }
-  delay_.tv_sec = microseconds / 1000000;
-  delay_.tv_nsec = microseconds % 1000000 * 1000;
-  folder_ = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_ < 0) {
+  g_delay.tv_sec = microseconds / 1000000;
+  g_delay.tv_nsec = microseconds % 1000000 * 1000;
+  g_folder = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (g_folder < 0) {
     fprintf(stderr, "cannot open %s: %s\n", argv[1], strerror(errno));
     return 1;
   }

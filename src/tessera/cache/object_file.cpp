@@ -429,17 +429,24 @@ Result<ObjectFile::Found> ObjectFile::commit_container() {
 
 // A rank that cannot say what it wrote tells nothing, and then all of them fail.
 Result<void> ObjectFile::gather_allocations() {
-  Share mine;
   const int rank = ranks_.exchange.rank();
   auto closed = state_.with([&](State& state) -> Result<std::vector<Allocation>> {
     TESSERA_TRY(auto allocations, state.regions.close(file_, rank));
     if (state.doubtful) TESSERA_TRY_VOID(state.regions.write_again(file_));
     return allocations;
   });
-  if (closed) mine.allocations = *std::move(closed);
-  mine.view = view_;
-  TESSERA_TRY(const auto all, ranks_.exchange.all_gather(closed ? encode_share(mine) : Bytes()));
-  if (!closed) return base::failure_of(closed);
+  Result<void> outcome;
+  Bytes mine;
+  if (closed) {
+    Share share;
+    share.allocations = *std::move(closed);
+    share.view = view_;
+    mine = encode_share(share);
+  } else {
+    outcome = base::failure_of(closed);
+  }
+  TESSERA_TRY(const auto all, ranks_.exchange.all_gather(std::move(mine)));
+  TESSERA_TRY_VOID(outcome);
   std::vector<Allocation> added;
   for (int from = 0; from < ranks_.exchange.size(); ++from) {
     const Bytes& told = all[static_cast<size_t>(from)];
