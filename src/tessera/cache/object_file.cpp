@@ -446,7 +446,7 @@ Result<void> ObjectFile::gather_allocations() {
     outcome = base::failure_of(closed);
   }
   TESSERA_TRY(const auto all, ranks_.exchange.all_gather(std::move(mine)));
-  TESSERA_TRY_VOID(outcome);
+  if (!outcome) return outcome;
   std::vector<Allocation> added;
   for (int from = 0; from < ranks_.exchange.size(); ++from) {
     const Bytes& told = all[static_cast<size_t>(from)];
