@@ -140,6 +140,12 @@ class ObjectFile {
     map::AllocationId allocation = 0;
   };
 
+  // A request, and where its bytes are.
+  struct Searched {
+    pattern::Pattern request;
+    map::Found found;
+  };
+
   struct State {
     explicit State(int64_t block_bytes) : regions(block_bytes) {}
 
@@ -160,6 +166,7 @@ class ObjectFile {
     bool changed = false;             // by this rank, since the last commit
     int64_t chunk_bytes = 0;          // of space taken at a time
     ObjectFileCounts counts;
+    std::optional<Searched> last;  // of a file that is only read
   };
 
   // One part of a read: where the bytes are and where they go.
@@ -238,6 +245,7 @@ class ObjectFile {
   [[nodiscard]] uint64_t epoch(const State& state) const;
 
   [[nodiscard]] base::Result<Search> search(State& state, const move::Move& whole);
+  [[nodiscard]] base::Result<map::Found> find(State& state, const pattern::ByteSet& request) const;
   [[nodiscard]] base::Result<void> add_fetch(State& state, const move::Move& move,
                                              const map::Part& part, Search& search) const;
 

@@ -185,6 +185,23 @@ Result<void> ObjectFile::add_fetch(State& state, const Move& move, const map::Pa
   return {};
 }
 
+// From one place, if there is one that has all of them. The map of a file that is only read does
+// not change, so whoever reads the same bytes again need not search again.
+Result<map::Found> ObjectFile::find(State& state, const ByteSet& request) const {
+  const Pattern& bytes = request.ascending();
+  const bool again = state.last && state.last->request.at() == bytes.at() &&
+                     pattern::same_shape(state.last->request.shape(), bytes.shape());
+  if (again) return state.last->found;
+  map::Found found;
+  if (const auto one = state.contents.map.find_whole(request, 0)) {
+    found.parts.push_back(*one);
+  } else {
+    TESSERA_TRY(found, state.contents.map.find(request));
+  }
+  if (!options_.write) state.last.emplace(Searched{bytes, found});
+  return found;
+}
+
 // Under the state's mutex: which bytes are where. Nothing is read.
 Result<ObjectFile::Search> ObjectFile::search(State& state, const Move& whole) {
   TESSERA_TRY_VOID(hear(state));
@@ -194,12 +211,7 @@ Result<ObjectFile::Search> ObjectFile::search(State& state, const Move& whole) {
   if (move.size() == 0) return search;
   const ByteSet request = ByteSet::of_ascending(move.file);
   ++state.counts.reads;
-  if (const auto one = state.contents.map.find_whole(request, 0)) {
-    ++state.counts.parts_read;
-    TESSERA_TRY_VOID(add_fetch(state, move, *one, search));
-    return search;
-  }
-  TESSERA_TRY(const map::Found found, state.contents.map.find(request));
+  TESSERA_TRY(const map::Found found, find(state, request));
   state.counts.parts_read += std::ssize(found.parts);
   for (const map::Part& part : found.parts) {
     TESSERA_TRY_VOID(add_fetch(state, move, part, search));
