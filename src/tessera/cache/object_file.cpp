@@ -129,7 +129,7 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
   Found found;
   TESSERA_TRY(found.blob, opened->read_blob());
   // For all ranks: what this one takes for good, they all do.
-  TESSERA_TRY_VOID(container::decode_contents(found.blob));
+  TESSERA_TRY(found.contents, container::decode_contents(found.blob));
   found.superblock = opened->superblock();
   return found;
 }
@@ -137,14 +137,12 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
 // What holds until the next commit, at the first rank: all space is free that is not in use, and
 // not spared for those who read an older state.
 Result<ObjectFile::Found> ObjectFile::begin_anew(const Ranks& ranks,
-                                                 container::Container& container, Bytes blob) {
-  Found found;
+                                                 container::Container& container, Found found) {
   if (ranks.has_readers && ranks.has_readers()) {
     TESSERA_TRY(found.spared_end, container.spare_all());
   }
   TESSERA_TRY_VOID(ranks.space.store(0));
   found.superblock = container.superblock();
-  found.blob = std::move(blob);
   return found;
 }
 
@@ -175,6 +173,7 @@ Result<ObjectFile::Found> ObjectFile::share(const Ranks& ranks, Result<Found> mi
   Bytes told;
   if (ranks.exchange.rank() == 0 && mine) told = encode_found(*mine);
   TESSERA_TRY(const Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
+  if (!heard.empty() && ranks.exchange.rank() == 0) return mine;
   if (!heard.empty()) return decode_found(heard);
   const Result<void> verdict =
       ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine)));
@@ -191,11 +190,11 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
   int64_t size_before = 0;
   if (ranks.exchange.rank() == 0) {
     mine = open_container(file, random, options, container);
-    if (mine && options.write) mine = begin_anew(ranks, *container, std::move(mine->blob));
+    if (mine && options.write) mine = begin_anew(ranks, *container, *std::move(mine));
     const auto size = file.size();
     if (size && !options.create) size_before = *size;
   }
-  TESSERA_TRY(const Found found, share(ranks, std::move(mine)));
+  TESSERA_TRY(Found found, share(ranks, std::move(mine)));
   std::unique_ptr<ObjectFile> opened(
       new ObjectFile(file, ranks, options, found.superblock.block_bytes));
   opened->container_ = std::move(container);
@@ -206,9 +205,11 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
   return opened;
 }
 
-Result<void> ObjectFile::start(const Found& found) {
-  TESSERA_TRY(auto contents, container::decode_contents(found.blob, map::Origin::kChecked));
-  state_.with([&](State& state) { state.contents = std::move(contents); });
+Result<void> ObjectFile::start(Found& found) {
+  if (!found.contents) {
+    TESSERA_TRY(found.contents, container::decode_contents(found.blob, map::Origin::kChecked));
+  }
+  state_.with([&](State& state) { state.contents = *std::move(found.contents); });
   return adopt(found);
 }
 

@@ -193,6 +193,7 @@ class ObjectFile {
     container::Superblock superblock;
     int64_t spared_end = 0;  // nothing is written before it, since others still read there
     base::Bytes blob;
+    std::optional<container::Contents> contents;  // what is in the blob, at the first rank
   };
 
   ObjectFile(port::File& file, const Ranks& ranks, ObjectFileOptions options, int64_t block_bytes)
@@ -207,12 +208,11 @@ class ObjectFile {
       port::File& file, port::Random& random, ObjectFileOptions options,
       std::optional<container::Container>& opened);
   [[nodiscard]] static base::Result<Found> begin_anew(const Ranks& ranks,
-                                                      container::Container& container,
-                                                      base::Bytes blob);
+                                                      container::Container& container, Found found);
   [[nodiscard]] static base::Result<Found> share(const Ranks& ranks, base::Result<Found> mine);
   [[nodiscard]] static base::Bytes encode_found(const Found& found);
   [[nodiscard]] static base::Result<Found> decode_found(base::ByteView heard);
-  [[nodiscard]] base::Result<void> start(const Found& found);
+  [[nodiscard]] base::Result<void> start(Found& found);
   [[nodiscard]] static base::Result<std::unique_ptr<ObjectFile>> open_cache(
       port::File& file, const Ranks& ranks, ObjectFileOptions options);
   [[nodiscard]] base::Result<void> begin_common_news();

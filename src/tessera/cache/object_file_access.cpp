@@ -5,7 +5,7 @@
 #include "tessera/cache/object_file.hpp"
 #include "tessera/cache/packed_write.hpp"
 #include "tessera/cache/place_reader.hpp"
-#include "tessera/port/plain_file.hpp"
+#include "tessera/move/independent.hpp"
 
 namespace tessera::cache {
 
@@ -18,11 +18,6 @@ using pattern::Pattern;
 using port::Transfer;
 
 constexpr int64_t kChunkBytesMax = int64_t{64} << 20;
-
-bool is_remote(const port::File& file) {
-  const auto* plain = dynamic_cast<const port::PlainFile*>(&file);
-  return plain != nullptr && !plain->is_local();
-}
 
 }  // namespace
 
@@ -237,7 +232,7 @@ Result<void> ObjectFile::read_missing(const Move& missing) const {
 Result<void> ObjectFile::read_committed(const Fetch& fetch) {
   const Interval places = fetch.move.file.span();
   const int64_t begin = fetch.allocation->place.begin;
-  const PlaceSettings settings = {block_bytes_, options_.verify, is_remote(file_)};
+  const PlaceSettings settings = {block_bytes_, options_.verify, !move::can_map(file_)};
   // Of bytes that lie scattered a mapping would be mostly of others.
   const bool dense = 2 * fetch.move.size() >= places.length();
   if (!dense) return read_places(file_, *fetch.allocation, fetch.move, settings);

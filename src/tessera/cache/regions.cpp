@@ -113,7 +113,7 @@ base::Result<void> Regions::check_sums(const Region& region, int64_t first_block
 }
 
 base::Result<void> Regions::write_again(port::File& file) const {
-  const int64_t step = kReadBackBytes / block_bytes_;
+  const int64_t step = std::max<int64_t>(1, kReadBackBytes / block_bytes_);
   base::Bytes buffer;
   for (const Region& region : regions_) {
     const int64_t blocks = base::ceil_div(region.used, block_bytes_);
