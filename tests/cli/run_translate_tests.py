@@ -16,6 +16,7 @@ import unittest
 
 LAUNCH = {"openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
           "mpich": ["mpiexec.mpich"]}
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 PROGRAM = ""
 DAEMON = ""
 SECONDS_MAX = 120
@@ -79,7 +80,8 @@ class Together(unittest.TestCase):
     def follow(self, mpi, *more):
         return subprocess.Popen(
             [*LAUNCH[mpi], "-n", str(PROCESSES), DAEMON, "--translate", "in.obj", "out.obj",
-             "--views", "v.json", *more], cwd=self.folder, text=True, stderr=subprocess.PIPE)
+             "--views", "v.json", *more], cwd=self.folder, text=True, stderr=subprocess.PIPE,
+            env={**os.environ, **ROOT})
 
     def check_out(self, size):
         facts = json.loads(self.run_here(PROGRAM, "show", "out.obj", "--json").stdout)

@@ -1,9 +1,9 @@
 /* An object file that is written again and again, with a sync after each round.
  *
  *   synced FILE rewrite COUNTS ROUNDS   overwrites the file, round after round; ROUNDS 0: for ever
- *   synced FILE follow ROUNDS           opens and reads it so often, while others write it
- *   synced FILE hold ROUNDS             opens it once, and reads it so often, 10 ms apart
- *   synced FILE writer                  opens it for writing, and tells what came of it
+ *   synced FILE follow ROUNDS           opens and reads it, while others write it, until it has
+ * seen so many rounds synced FILE hold ROUNDS             opens it once, and reads it so often, 10
+ * ms apart synced FILE writer                  opens it for writing, and tells what came of it
  *   synced FILE full FILLER             a file system that is full in the middle of a sync
  *
  * COUNTS is a file of two 8-byte integers: the last round that was begun and the last that was
@@ -108,7 +108,7 @@ static int goes_back(int last, int round) { return ((round - last) & 255) >= 128
 
 static void follow(const char* path, int rounds) {
   int torn = 0, back = 0, seen = 0, last = -1;
-  for (int i = 0; i < rounds; ++i) {
+  while (seen < rounds && torn == 0) {
     MPI_File file = open_file(path, MPI_MODE_RDONLY);
     struct View view = set_view(file, kBlocks);
     const int round = read_round(file, &view);

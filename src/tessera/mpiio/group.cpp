@@ -176,6 +176,7 @@ class CommGroup final : public Group {
     TESSERA_TRY_VOID(ways.everyone.agree(group->join_node(ways)));
     if (ways.map.members.size() > 1) {
       TESSERA_TRY_VOID(ways.everyone.agree(group->join_nodes(ways)));
+      TESSERA_TRY_VOID(ways.everyone.agree(group->share_numbers(ways)));
     }
     return group;
   }
@@ -217,9 +218,13 @@ class CommGroup final : public Group {
     PMPI_Comm_rank(ways.all, &places.rank);
     places.members = map_.members;
     across_.emplace(std::move(places), *team_, between_ ? &*between_ : nullptr);
-    TESSERA_TRY(const auto window, NumberWindow::make(ways.all, 2));
-    pointer_ = std::make_unique<WindowNumber>(window, 0);
-    space_ = std::make_unique<WindowNumber>(window, 1);
+    return {};
+  }
+
+  base::Result<void> share_numbers(const Ways& ways) {
+    TESSERA_TRY(hosted_, HostedNumbers::make(ways.everyone, 2));
+    pointer_ = hosted_->take(0);
+    space_ = hosted_->take(1);
     return {};
   }
 
@@ -228,6 +233,7 @@ class CommGroup final : public Group {
   OwnComm leaders_;
   std::optional<MpiExchange> between_;
   std::optional<NodeExchange> across_;
+  std::unique_ptr<HostedNumbers> hosted_;  // of several nodes
   std::unique_ptr<port::SharedNumber> pointer_;
   std::unique_ptr<port::SharedNumber> space_;
 };

@@ -14,6 +14,7 @@
 #include "tessera/lock/plain_names.hpp"
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/key_file.hpp"
+#include "tessera/port/node_host.hpp"
 #include "tessera/port/start_program.hpp"
 #include "tessera/port/this_process.hpp"
 
@@ -111,7 +112,7 @@ Result<lock::OpenedToNodes> open_lock_server(const port::PlainFile& file) {
   TESSERA_TRY(const std::string address, lock::on_demand_address(identity));
   TESSERA_TRY(auto sockets, port::AuthenticatedSockets::create(std::nullopt));
   TESSERA_TRY(auto server, lock::AdminConnection::connect(std::move(sockets), address));
-  TESSERA_TRY(auto opened, server.ask<lock::OpenedToNodes>(lock::OpenToNodes{port::host_name()}));
+  TESSERA_TRY(auto opened, server.ask<lock::OpenedToNodes>(lock::OpenToNodes{port::node_host()}));
   if (!opened.address.empty()) return opened;
   return base::fail(Code::kFailed, "the lock server cannot be reached from other nodes");
 }

@@ -1,6 +1,10 @@
 #include "tessera/mpiio/shared_numbers.hpp"
 
-#include "tessera/mpiio/fault.hpp"
+#include <utility>
+
+#include "tessera/mpiio/node_messages.hpp"
+#include "tessera/port/guarded.hpp"
+#include "tessera/port/node_host.hpp"
 #include "tessera/port/process_team.hpp"
 
 namespace tessera::mpiio {
@@ -14,46 +18,71 @@ base::Result<void> TeamNumber::store(int64_t value) {
   return {};
 }
 
-base::Result<std::shared_ptr<NumberWindow>> NumberWindow::make(MPI_Comm communicator, int numbers) {
-  std::shared_ptr<NumberWindow> made(new NumberWindow);
-  int rank = 0;
-  PMPI_Comm_rank(communicator, &rank);
-  const MPI_Aint bytes = rank == 0 ? static_cast<MPI_Aint>(sizeof(int64_t)) * numbers : 0;
-  if (PMPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, communicator, &made->memory_,
-                        &made->window_) != MPI_SUCCESS) {
-    return fault(MPI_ERR_IO, "make the window of the numbers that ranks share");
+namespace {
+
+// A number that cannot be reached, for a reason.
+class MissingNumber final : public port::SharedNumber {
+ public:
+  explicit MissingNumber(base::Error why) : why_(std::move(why)) {}
+  base::Result<int64_t> fetch_add(int64_t /*by*/) override { return base::Failure{why_}; }
+  base::Result<int64_t> load() override { return base::Failure{why_}; }
+  base::Result<void> store(int64_t /*value*/) override { return base::Failure{why_}; }
+
+ private:
+  const base::Error why_;
+};
+
+// One of this process, for all its files.
+base::Result<std::shared_ptr<port::NumberHost>> number_host() {
+  static auto& kept = *new port::Guarded<std::weak_ptr<port::NumberHost>>;
+  return kept.with([](auto& known) -> base::Result<std::shared_ptr<port::NumberHost>> {
+    if (auto running = known.lock()) return running;
+    TESSERA_TRY(auto made, port::NumberHost::start(port::node_host()));
+    known = made;
+    return made;
+  });
+}
+
+}  // namespace
+
+base::Result<base::Bytes> HostedNumbers::host(int count) {
+  auto running = number_host();
+  if (!running) {
+    return base::fail(running.error().code,
+                      "the numbers that ranks of several nodes share cannot be reached on the "
+                      "first rank's node (TESSERA_HOST can name it): " +
+                          running.error().message());
   }
-  PMPI_Win_set_errhandler(made->window_, MPI_ERRORS_RETURN);
-  PMPI_Win_lock_all(MPI_MODE_NOCHECK, made->window_);
-  for (int i = 0; rank == 0 && i < numbers; ++i) {
-    TESSERA_TRY([[maybe_unused]] const int64_t before, made->apply(i, 0, MPI_REPLACE));
+  host_ = *std::move(running);
+  base::Bytes places;
+  base::ByteWriter writer(places);
+  for (int i = 0; i < count; ++i) {
+    hosted_.push_back(host_->add());
+    port::write_place(writer, hosted_.back());
   }
-  PMPI_Barrier(communicator);
+  return places;
+}
+
+base::Result<std::unique_ptr<HostedNumbers>> HostedNumbers::make(port::Exchange& ranks, int count) {
+  std::unique_ptr<HostedNumbers> made(new HostedNumbers);
+  base::Bytes message;
+  if (ranks.rank() == 0) message = sealed(made->host(count));
+  TESSERA_TRY(const base::Bytes told, ranks.broadcast(0, std::move(message)));
+  const auto places = opened(told);
+  base::ByteReader reader(places ? *places : base::ByteView());
+  for (int i = 0; i < count; ++i) {
+    if (!places) {
+      made->numbers_.push_back(std::make_unique<MissingNumber>(places.error()));
+      continue;
+    }
+    TESSERA_TRY(auto place, port::read_place(reader));
+    made->numbers_.push_back(std::make_unique<port::RemoteNumber>(std::move(place)));
+  }
   return made;
 }
 
-NumberWindow::~NumberWindow() {
-  if (window_ == MPI_WIN_NULL) return;
-  PMPI_Win_unlock_all(window_);
-  PMPI_Win_free(&window_);
-}
-
-base::Result<int64_t> NumberWindow::apply(int index, int64_t value, MPI_Op operation) {
-  int64_t before = 0;
-  const bool done = PMPI_Fetch_and_op(&value, &before, MPI_INT64_T, 0, index, operation, window_) ==
-                        MPI_SUCCESS &&
-                    PMPI_Win_flush(0, window_) == MPI_SUCCESS;
-  if (!done) return fault(MPI_ERR_IO, "reach a number that ranks share, on the first rank");
-  return before;
-}
-
-base::Result<int64_t> WindowNumber::fetch_add(int64_t by) {
-  return window_->apply(index_, by, MPI_SUM);
-}
-
-base::Result<void> WindowNumber::store(int64_t value) {
-  TESSERA_TRY([[maybe_unused]] const int64_t before, window_->apply(index_, value, MPI_REPLACE));
-  return {};
+HostedNumbers::~HostedNumbers() {
+  for (const port::NumberPlace& place : hosted_) host_->remove(place);
 }
 
 }  // namespace tessera::mpiio

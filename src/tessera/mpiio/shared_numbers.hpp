@@ -1,16 +1,20 @@
 // The numbers that the ranks of a file share: its shared pointer, and the space taken from it.
 //
-// On one node they are counters in the common memory of the ranks; among several nodes a window of
-// MPI on the first rank. Neither leaves a file behind.
-// Thread safety: all functions, if MPI was initialised for several threads.
+// On one node they are counters in the common memory of the ranks; among several nodes a thread of
+// the first rank has them (docs/decisions/0019-numbers-without-windows.md). Neither leaves a file
+// behind.
+// Thread safety: the numbers, all functions.
 #pragma once
-
-#include <mpi.h>
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
+#include "tessera/port/exchange.hpp"
+#include "tessera/port/number_host.hpp"
 #include "tessera/port/shared_number.hpp"
 
 namespace tessera::port {
@@ -32,38 +36,29 @@ class TeamNumber final : public port::SharedNumber {
   const int index_;
 };
 
-// Memory of the first rank that all ranks reach.
-class NumberWindow {
+// Of ranks on several nodes: numbers of the first rank, which are there as long as its object.
+// Where that rank cannot be reached by others, the numbers say so when they are used.
+class HostedNumbers {
  public:
-  // Collective over the communicator, which outlives it. The numbers are 0.
-  [[nodiscard]] static base::Result<std::shared_ptr<NumberWindow>> make(MPI_Comm communicator,
-                                                                        int numbers);
-  ~NumberWindow();  // collective
-  NumberWindow(const NumberWindow&) = delete;
-  NumberWindow& operator=(const NumberWindow&) = delete;
+  // Collective. The numbers are 0.
+  [[nodiscard]] static base::Result<std::unique_ptr<HostedNumbers>> make(port::Exchange& ranks,
+                                                                         int count);
+  ~HostedNumbers();
+  HostedNumbers(const HostedNumbers&) = delete;
+  HostedNumbers& operator=(const HostedNumbers&) = delete;
 
-  // Answers the value before.
-  [[nodiscard]] base::Result<int64_t> apply(int index, int64_t value, MPI_Op operation);
+  // Once each.
+  [[nodiscard]] std::unique_ptr<port::SharedNumber> take(int index) {
+    return std::move(numbers_[static_cast<size_t>(index)]);
+  }
 
  private:
-  NumberWindow() = default;
+  HostedNumbers() = default;
+  [[nodiscard]] base::Result<base::Bytes> host(int count);
 
-  MPI_Win window_ = MPI_WIN_NULL;
-  int64_t* memory_ = nullptr;
-};
-
-// Of ranks on several nodes.
-class WindowNumber final : public port::SharedNumber {
- public:
-  WindowNumber(std::shared_ptr<NumberWindow> window, int index)
-      : window_(std::move(window)), index_(index) {}
-  [[nodiscard]] base::Result<int64_t> fetch_add(int64_t by) override;
-  [[nodiscard]] base::Result<int64_t> load() override { return fetch_add(0); }
-  [[nodiscard]] base::Result<void> store(int64_t value) override;
-
- private:
-  const std::shared_ptr<NumberWindow> window_;
-  const int index_;
+  std::shared_ptr<port::NumberHost> host_;  // on the first rank
+  std::vector<port::NumberPlace> hosted_;
+  std::vector<std::unique_ptr<port::SharedNumber>> numbers_;
 };
 
 }  // namespace tessera::mpiio
