@@ -235,7 +235,9 @@ Result<void> ObjectFile::read_committed(const Fetch& fetch) {
   const PlaceSettings settings = {block_bytes_, options_.verify, !move::can_map(file_)};
   // Of bytes that lie scattered a mapping would be mostly of others.
   const bool dense = 2 * fetch.move.size() >= places.length();
-  if (!dense) return read_places(file_, *fetch.allocation, fetch.move, settings);
+  if (!dense || settings.remote) {
+    return read_places(file_, *fetch.allocation, fetch.move, settings);
+  }
   committed_.expect({begin + places.begin / block_bytes_ * block_bytes_,
                      begin + base::ceil_div(places.end, block_bytes_) * block_bytes_});
   return read_places(committed_, *fetch.allocation, fetch.move, settings);

@@ -87,11 +87,14 @@ port::Transfer execute_on(port::File& file, const Move& move) {
 Result<void> read_places(port::File& file, const Allocation& allocation, const Move& move,
                          PlaceSettings settings) {
   const bool ascends = move.file.ascending();
-  if (!settings.verify && ascends) return read_unchecked(file, allocation, move);
+  if (!settings.verify && ascends && !settings.remote) return read_unchecked(file, allocation, move);
   container::BlockReaderOptions options;
   options.block_bytes = settings.block_bytes;
   options.verify = settings.verify;
-  if (settings.remote) options.transfer_bytes = container::kRemoteTransferBytes;
+  if (settings.remote) {
+    options.transfer_bytes = container::kRemoteTransferBytes;
+    options.piece_bytes = container::kRemotePieceBytes;
+  }
   BlockReader reader(file, options);
   return ascends ? read_ascending(reader, allocation, move)
                  : read_jumping(reader, allocation, move);

@@ -48,8 +48,12 @@ Interval BlockReader::blocks_of(int64_t place, size_t bytes) const {
 Result<void> BlockReader::fetch(const Allocation& allocation, int64_t place, Span memory) {
   ++counts_.transfers;
   counts_.bytes_fetched += static_cast<int64_t>(memory.size());
-  return whole(file_.read_at(allocation.place.begin + place, memory),
-               static_cast<int64_t>(memory.size()), file_.path());
+  const auto bytes = static_cast<int64_t>(memory.size());
+  const int64_t at = allocation.place.begin + place;
+  const bool in_pieces = options_.piece_bytes > 0 && bytes > options_.piece_bytes;
+  return whole(in_pieces ? file_.read_in_pieces(at, memory, options_.piece_bytes)
+                         : file_.read_at(at, memory),
+               bytes, file_.path());
 }
 
 // Blocks that were fetched to the memory, from `place` on.

@@ -32,6 +32,8 @@ namespace tessera::container {
 // another machine, fewer of them are better.
 inline constexpr int64_t kTransferBytes = int64_t{256} << 10;
 inline constexpr int64_t kRemoteTransferBytes = int64_t{16} << 20;
+// Of a transfer from another machine, what one request of it fetches; they wait together.
+inline constexpr int64_t kRemotePieceBytes = int64_t{1} << 20;
 
 struct BlockReaderOptions {
   int64_t block_bytes = kBlockBytes;
@@ -40,6 +42,8 @@ struct BlockReaderOptions {
   std::function<std::string(map::AllocationId, Interval places)> logical_bytes;
   // Of a long run that one transfer fetches, and that is hashed then.
   int64_t transfer_bytes = kTransferBytes;
+  // A longer transfer is made of such pieces, under way together; 0: it is one.
+  int64_t piece_bytes = 0;
 };
 
 struct PlacedMemory {

@@ -1,8 +1,10 @@
 #include "tessera/port/disk.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <type_traits>
+#include <vector>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -107,6 +109,19 @@ Transfer File::read_at(int64_t offset, std::span<std::byte> memory) {
 Transfer File::write_at(int64_t offset, base::ByteView memory) {
   const WriteSegment segment{offset, memory};
   return write_list({&segment, 1});
+}
+
+Transfer File::read_in_pieces(int64_t offset, std::span<std::byte> memory, int64_t piece_bytes) {
+  TESSERA_ASSERT(piece_bytes > 0);
+  std::vector<ReadSegment> pieces;
+  for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(piece_bytes)) {
+    const size_t length = std::min(memory.size() - at, static_cast<size_t>(piece_bytes));
+    pieces.push_back({offset + static_cast<int64_t>(at), memory.subspan(at, length)});
+  }
+  const int64_t moved = pieces.size() > 1 ? read_apart(pieces) : 0;
+  Transfer rest = read_at(offset + moved, memory.subspan(static_cast<size_t>(moved)));
+  rest.bytes += moved;
+  return rest;
 }
 
 Transfer File::read_list(std::span<const ReadSegment> segments) { return transfer_list(segments); }

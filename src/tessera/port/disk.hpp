@@ -57,6 +57,10 @@ class File {
   // Requires offset >= 0. Writing behind the end extends the file; the gap reads as zeros.
   Transfer write_at(int64_t offset, base::ByteView memory);
 
+  // As read_at(), in pieces that are under way together where the system can: for files whose
+  // transfers wait for another machine. Requires piece_bytes > 0.
+  Transfer read_in_pieces(int64_t offset, std::span<std::byte> memory, int64_t piece_bytes);
+
   // The segments in the order given, as one transfer; runs of segments that follow each other in
   // the file share a system call. A read ends at the first segment that meets the end of the file.
   // After a failure, some bytes behind those counted may have moved too. Requires all offsets >= 0.
@@ -90,6 +94,8 @@ class File {
   // stopped there.
   virtual int64_t read_bulk(std::span<const ReadSegment> /*segments*/) { return 0; }
   virtual int64_t write_bulk(std::span<const WriteSegment> /*segments*/) { return 0; }
+  // The same for segments that are to be under way together.
+  virtual int64_t read_apart(std::span<const ReadSegment> /*segments*/) { return 0; }
 
  private:
   template <typename Segment>

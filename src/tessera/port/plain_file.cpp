@@ -300,6 +300,11 @@ int64_t PlainFile::read_bulk(std::span<const ReadSegment> segments) {
   return read_by_ring(descriptor(), segments, use);
 }
 
+int64_t PlainFile::read_apart(std::span<const ReadSegment> segments) {
+  if (store_.on() || ring_use_ == RingUse::kNever) return 0;
+  return read_by_ring(descriptor(), segments, RingUse::kApart);
+}
+
 int64_t PlainFile::write_bulk(std::span<const WriteSegment> segments) {
   if (store_.on()) {
     // By system calls, writers would take turns at the lock of the file, and the store would not

@@ -95,6 +95,7 @@ class PlainFile final : public File {
   Attempt read_some(int64_t offset, std::span<const iovec> memory) override;
   Attempt write_some(int64_t offset, std::span<const iovec> memory) override;
   int64_t read_bulk(std::span<const ReadSegment> segments) override;
+  int64_t read_apart(std::span<const ReadSegment> segments) override;
   int64_t write_bulk(std::span<const WriteSegment> segments) override;
 
  private:

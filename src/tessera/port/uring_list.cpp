@@ -54,20 +54,21 @@ bool follows(const Batch& batch, const Segment& segment) {
 }
 
 template <typename Segment>
-bool fits(const Batch& batch, const Segment& segment) {
+bool fits(const Batch& batch, const Segment& segment, RingUse use) {
   TESSERA_ASSERT(segment.offset >= 0);
   const size_t bytes = segment.memory.size();
   if (batch.memory_count == kDepth || bytes > kRequestBytesMax) return false;
   if (!base::checked_add(segment.offset, base::exact_cast<int64_t>(bytes))) return false;
   if (batch.request_count == 0) return true;
   const Request& last = batch.requests[batch.request_count - 1];
-  return segment.offset > last.end() ||
-         (segment.offset == last.end() && last.bytes + bytes <= kRequestBytesMax);
+  if (segment.offset > last.end()) return true;
+  return segment.offset == last.end() &&
+         (use == RingUse::kApart || last.bytes + bytes <= kRequestBytesMax);
 }
 
 template <typename Segment>
-void add(Batch& batch, const Segment& segment) {
-  if (!follows(batch, segment)) {
+void add(Batch& batch, const Segment& segment, RingUse use) {
+  if (use == RingUse::kApart || !follows(batch, segment)) {
     batch.requests[batch.request_count++] = {segment.offset, 0, batch.memory_count, 0, -EIO};
   }
   Request& request = batch.requests[batch.request_count - 1];
@@ -80,19 +81,19 @@ void add(Batch& batch, const Segment& segment) {
 }
 
 template <typename Segment>
-void fill(Batch& batch, std::span<const Segment> segments) {
+void fill(Batch& batch, std::span<const Segment> segments, RingUse use) {
   batch.segments = batch.bytes = batch.request_count = batch.memory_count = 0;
   for (const Segment& segment : segments) {
     if (!segment.memory.empty()) {
-      if (!fits(batch, segment)) return;
-      add(batch, segment);
+      if (!fits(batch, segment, use)) return;
+      add(batch, segment, use);
     }
     ++batch.segments;
   }
 }
 
 bool is_worthwhile(const Batch& batch, RingUse use) {
-  if (use == RingUse::kAlways) return batch.request_count > 0;
+  if (use != RingUse::kAutomatic) return batch.request_count > 0;
   return batch.request_count >= kRequestsMin && batch.bytes / batch.request_count <= kMeanBytesMax;
 }
 
@@ -219,7 +220,7 @@ Ring* thread_ring() {
 template <typename Segment>
 int64_t transfer_by_ring(int descriptor, std::span<const Segment> segments, RingUse use) {
   Batch batch;
-  fill(batch, segments);
+  fill(batch, segments, use);
   if (!is_worthwhile(batch, use)) return 0;
   Ring* ring = thread_ring();
   if (ring == nullptr) return 0;
@@ -233,7 +234,7 @@ int64_t transfer_by_ring(int descriptor, std::span<const Segment> segments, Ring
       if (!whole) break;
     }
     segments = segments.subspan(batch.segments);
-    fill(batch, segments);
+    fill(batch, segments, use);
   }
   ring->drop_file();
   return moved;

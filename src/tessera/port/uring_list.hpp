@@ -23,6 +23,7 @@ namespace tessera::port {
 enum class RingUse {
   kAutomatic,  // where it is quicker
   kAlways,     // wherever the kernel has it
+  kApart,      // the same, with a request for each segment, also where one follows another
   kNever,
 };
 
