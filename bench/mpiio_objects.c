@@ -62,9 +62,10 @@ const char* objects_check(const struct Session* session, enum Objects which, uin
  *   private            each rank its own bytes, both
  *   read-shared        written once, read by all
  *   ping-pong          written by one rank after the other, each after reading it
- *   producer-consumer  written by the first, read by the others */
+ *   producer-consumer  written by the first, read by the others
+ *   scattered          all written by the first once, then every so many records by each rank */
 
-enum { kSharedBytes = 1 << 20 };
+enum { kSharedBytes = 1 << 20, kRecordBytes = 64 };
 
 struct Sharing {
   MPI_File file;
@@ -116,14 +117,32 @@ static int round_producer_consumer(const struct Sharing* sharing, int64_t round)
   return code;
 }
 
+/* Every rank has records of its own among those of the others. */
+static int round_scattered(const struct Sharing* sharing, int64_t round) {
+  int code = MPI_SUCCESS;
+  if (round == 0 && sharing->rank == 0) code = share_write(sharing, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (round == 0 && code == MPI_SUCCESS) {
+    MPI_Datatype records;
+    MPI_Type_vector(kSharedBytes / kRecordBytes / sharing->ranks, kRecordBytes,
+                    kRecordBytes * sharing->ranks, MPI_BYTE, &records);
+    MPI_Type_commit(&records);
+    code = MPI_File_set_view(sharing->file, (MPI_Offset)kRecordBytes * sharing->rank, MPI_BYTE,
+                             records, "native", MPI_INFO_NULL);
+    MPI_Type_free(&records);
+  }
+  if (code != MPI_SUCCESS) return code;
+  return MPI_File_write_at(sharing->file, 0, sharing->memory, kSharedBytes / sharing->ranks,
+                           MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
 static const struct {
   const char* name;
   int (*round)(const struct Sharing*, int64_t round);
 } kWays[] = {
-    {"private", round_private},
-    {"read-shared", round_read_shared},
-    {"ping-pong", round_ping_pong},
-    {"producer-consumer", round_producer_consumer},
+    {"private", round_private},     {"read-shared", round_read_shared},
+    {"ping-pong", round_ping_pong}, {"producer-consumer", round_producer_consumer},
+    {"scattered", round_scattered},
 };
 
 /* All rounds, and the sync that makes the last one durable. */

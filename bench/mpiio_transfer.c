@@ -333,7 +333,11 @@ static const char* open_for(struct Session* session, const struct Request* reque
 
 static const char* move(struct Session* session, const struct Request* request,
                         struct Open* open_file) {
-  if (request->mode == kPosix) return posix_once(session, request, open_file->fd);
+  if (request->mode == kPosix) {
+    const char* error = posix_once(session, request, open_file->fd);
+    if (error != NULL || !request->synced) return error;
+    return fdatasync(open_file->fd) != 0 ? "cannot sync the scratch file" : NULL;
+  }
   int code = move_once(session, request, open_file->file);
   if (code == MPI_SUCCESS && request->synced) code = MPI_File_sync(open_file->file);
   return mpi_error_text(code);

@@ -205,6 +205,10 @@ base::Result<Case> make_write_case(const Machine& machine, const Writing& writin
   measured.ours = {"Tessera, object file", runner(machine.pool, ours, false, objects)};
   TESSERA_TRY_VOID(add_stock(machine, writing.ranks, plain, writing.small_pieces, measured));
   add_linear(machine, plain, ours, measured);
+  Operation in_one_piece = plain;
+  in_one_piece.access = Access::kPosix;
+  measured.ceiling = {"pwrite in one piece, fdatasync",
+                      runner(machine.pool, ours, false, in_one_piece)};
   // "IO" is in the names of the stock libraries only.
   measured.bars = {{Bar::Kind::kRatioToBestOf, kOfStockSynced, "IO"},
                    {Bar::Kind::kRatioToBestOf, 1, kLinear}};
@@ -242,8 +246,10 @@ base::Result<Case> make_sharing_case(const Machine& machine, int ranks, const st
   measured.unit = "us per round";
   measured.unit_ns = 1e3;
   measured.amount = static_cast<double>(kSharingRounds);
-  measured.ours = sharing_contestant(machine.pool, ranks, way, "forward");
-  measured.peers = {sharing_contestant(machine.pool, ranks, way, "migrate")};
+  measured.ours = sharing_contestant(machine.pool, ranks, way, "automatic");
+  measured.peers = {sharing_contestant(machine.pool, ranks, way, "forward"),
+                    sharing_contestant(machine.pool, ranks, way, "migrate")};
+  measured.bars = {{Bar::Kind::kNotBelowNoise}};
   measured.note = fmt::format("1 MiB at a time, {} rounds and a sync", kSharingRounds);
   return measured;
 }
@@ -266,7 +272,8 @@ std::vector<CaseMaker> object_file_cases() {
            [=] { return make_write_case(machine, writing, access); }});
     }
   }
-  for (const char* way : {"private", "read-shared", "ping-pong", "producer-consumer"}) {
+  for (const char* way :
+       {"private", "read-shared", "ping-pong", "producer-consumer", "scattered"}) {
     cases.push_back({fmt::format("sharing: {}, 4 ranks", way), "object files: sharing",
                      [=] { return make_sharing_case(machine, 4, way); }});
   }

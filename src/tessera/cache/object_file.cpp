@@ -282,6 +282,8 @@ void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
     state.doubtful = false;
     state.untold.clear();
     state.changed = false;
+    state.choice = owner::ManagerChoice();
+    state.migrated_bytes = 0;
     state.chunk_bytes = std::max(kChunkBytesMin, block_bytes_);
     state.stamp = state.contents.map.epoch_max() / kEpochsPerStamp + 1;
   });

@@ -34,6 +34,7 @@
 #include "tessera/cache/regions.hpp"
 #include "tessera/container/container.hpp"
 #include "tessera/move/move.hpp"
+#include "tessera/owner/manager.hpp"
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/random.hpp"
 #include "tessera/port/shared_number.hpp"
@@ -57,8 +58,9 @@ struct ObjectFileOptions {
   // Of a cache in front of a plain file: where bytes that the ranks have not written come from, and
   // where a commit writes theirs. The file itself is then new, nameless and without a format.
   port::File* below = nullptr;
-  bool verify = true;    // reads check blocks
-  bool migrate = false;  // bytes written again since the last commit go to their new writer
+  bool verify = true;  // reads check blocks
+  // Where bytes go that are written again before they are committed.
+  owner::SharedWrites shared_writes = owner::SharedWrites::kAutomatic;
 };
 
 // The bytes of one reader to come, in file order, each at its place in one allocation.
@@ -71,6 +73,7 @@ struct Shelf {
 struct ObjectFileCounts {
   int64_t appended_bytes = 0;
   int64_t rewritten_bytes = 0;  // in their place
+  int64_t migrated_bytes = 0;   // to new space of their writer, although they could stay
   int64_t parts_read = 0;       // of the map; one for each read that found all in one run
   int64_t reads = 0;
 };
@@ -117,9 +120,9 @@ class ObjectFile {
   // The view through which this rank writes; stored with the next commit.
   void set_view(container::WriterView view);
   // From now on; no access may run meanwhile.
-  void set_hints(bool verify, bool migrate) {
+  void set_hints(bool verify, owner::SharedWrites shared_writes) {
     options_.verify = verify;
-    options_.migrate = migrate;
+    options_.shared_writes = shared_writes;
   }
   // Whether ranks shall hear of each other's writes without meeting, as atomic mode needs it; on
   // one node they always do. Collective, the same on all ranks.
@@ -165,6 +168,8 @@ class ObjectFile {
     std::vector<base::Bytes> untold;  // changes that others hear of when they meet
     bool changed = false;             // by this rank, since the last commit
     int64_t chunk_bytes = 0;          // of space taken at a time
+    owner::ManagerChoice choice;      // of this rank, since the last commit
+    int64_t migrated_bytes = 0;       // since then
     ObjectFileCounts counts;
     std::optional<Searched> last;  // of a file that is only read
   };
@@ -233,6 +238,8 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);
   [[nodiscard]] base::Result<std::vector<Rewrite>> find_rewrites(State& state,
                                                                  const move::Move& move);
+  [[nodiscard]] bool migrates(State& state, const std::vector<Rewrite>& rewrites,
+                              const move::Move& move) const;
   [[nodiscard]] base::Result<void> note_rewrite(State& state, const Rewrite& rewrite);
   [[nodiscard]] port::Transfer rewrite(const std::vector<Rewrite>& rewrites, int64_t bytes);
   [[nodiscard]] base::Result<void> note_write(State& state, const Extent& extent,

@@ -18,6 +18,8 @@ using pattern::Pattern;
 using port::Transfer;
 
 constexpr int64_t kChunkBytesMax = int64_t{64} << 20;
+// Of bytes that leave dead ones behind, between two commits; of a larger file as many as it has.
+constexpr int64_t kMigratedBytesMax = int64_t{64} << 20;
 
 }  // namespace
 
@@ -113,8 +115,7 @@ Transfer ObjectFile::write(const Move& move) {
 }
 
 // Where all bytes of the move were written since the last commit: in ascending places, so that they
-// can be written as lists. Nothing if that is not so, or if they shall go to their new writer and
-// are not with it already.
+// can be written as lists. Nothing if that is not so, or if they shall go to their new writer.
 Result<std::vector<ObjectFile::Rewrite>> ObjectFile::find_rewrites(State& state, const Move& move) {
   std::vector<Rewrite> rewrites;
   if (state.begins.empty() || !state.rewrites) return rewrites;
@@ -123,16 +124,43 @@ Result<std::vector<ObjectFile::Rewrite>> ObjectFile::find_rewrites(State& state,
   if (!found.missing.empty()) return rewrites;
   for (const map::Part& part : found.parts) {
     const auto begin = state.begins.find(part.allocation);
-    const bool stays = !options_.migrate || state.regions.holds(part.allocation);
-    if (begin == state.begins.end() || !part.places.ascending() || !stays) {
-      return std::vector<Rewrite>();
-    }
+    if (begin == state.begins.end() || !part.places.ascending()) return std::vector<Rewrite>();
     Rewrite one = {part.allocation, part.places.span(), {}};
     TESSERA_TRY(Pattern positions, part.places.shifted({{begin->second}}));
     TESSERA_TRY(one.move, select_part(move, part.bytes, std::move(positions)));
     rewrites.push_back(std::move(one));
   }
-  return rewrites;
+  if (!migrates(state, rewrites, move)) return rewrites;
+  state.migrated_bytes += move.size();
+  state.counts.migrated_bytes += move.size();
+  return std::vector<Rewrite>();
+}
+
+// Whether bytes that could be written in their place go to new space of this rank instead.
+bool ObjectFile::migrates(State& state, const std::vector<Rewrite>& rewrites,
+                          const Move& move) const {
+  const bool mine = std::all_of(rewrites.begin(), rewrites.end(), [&](const Rewrite& one) {
+    return state.regions.holds(one.allocation);
+  });
+  if (options_.shared_writes != owner::SharedWrites::kAutomatic) {
+    return options_.shared_writes == owner::SharedWrites::kMigrate && !mine;
+  }
+  const int64_t limit = std::max(kMigratedBytesMax, state.contents.size);
+  if (state.migrated_bytes + move.size() > limit) return false;
+  static const move::Costs costs;
+  move::FileFacts facts;
+  facts.mappable = move::can_map(file_);
+  owner::Rewriting rewriting;
+  rewriting.bytes = move.size();
+  for (const Rewrite& one : rewrites) {
+    const double ns = price_independent(one.move, costs, facts, false).ns;
+    const bool together = one.move.file.runs() == 1;
+    rewriting.in_place_ns += ns;
+    rewriting.in_new_space_ns +=
+        together ? ns : static_cast<double>(one.move.size()) * costs.write_byte_ns;
+    if (!together) rewriting.hashed_again_bytes += one.places.length();
+  }
+  return state.choice.migrates(rewriting);
 }
 
 Result<void> ObjectFile::note_rewrite(State& state, const Rewrite& rewrite) {

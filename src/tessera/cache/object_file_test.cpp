@@ -77,7 +77,7 @@ class Script {
     ObjectFileOptions options;
     options.write = true;
     options.create = create;
-    options.migrate = random_.chance(1, 3);
+    options.shared_writes = static_cast<owner::SharedWrites>(random_.uniform(3));
     port::SeededRandom ids(7);
     options.below = scene_.below;
     port::Team* const common = scene_.hearing == Hearing::kCommonMemory ? &team_ : nullptr;
@@ -321,7 +321,7 @@ TEST_F(ObjectFileTest, ADamagedBlockIsAnErrorAndNotBytes) {
   Bytes out(100000);
   EXPECT_FALSE(linear.read_at(0, out));
   // The control: without verification nobody notices.
-  objects->set_hints(false, false);
+  objects->set_hints(false, owner::SharedWrites::kForward);
   EXPECT_TRUE(linear.read_at(0, out));
 }
 
@@ -382,6 +382,28 @@ TEST_F(ObjectFileTest, ShelvesAreLeftWhenBytesAreMappedAnew) {
   ASSERT_TRUE(objects->commit());
   EXPECT_EQ(read(*objects, 0, 2000), expected);
   EXPECT_EQ(read(*objects, 10, 20), std::string(20, 'c'));
+  EXPECT_TRUE(container::check(*file_).value().sound());
+}
+
+TEST_F(ObjectFileTest, BytesWrittenAgainThatLieScatteredComeToTheirWriter) {
+  constexpr int64_t kRecords = 4096;
+  auto objects = open(true);
+  ASSERT_TRUE(write(*objects, 0, std::string(kRecords * 2, 'a')));
+  Bytes ones(kRecords, std::byte{'b'});
+  Move every_other;
+  every_other.direction = move::Direction::kWrite;
+  every_other.file = pattern::repeat(Pattern::run({{0}}, 1).value(), kRecords, {{2}}).value();
+  every_other.memory = Pattern::run({{0}}, kRecords).value();
+  every_other.base = ones.data();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(objects->write(every_other));
+  EXPECT_EQ(objects->counts().migrated_bytes, kRecords) << "once: then they lie together";
+  EXPECT_EQ(objects->counts().rewritten_bytes, 2 * kRecords);
+  EXPECT_EQ(read(*objects, 0, 4), "baba");
+  objects->set_hints(true, owner::SharedWrites::kForward);
+  ASSERT_TRUE(write(*objects, 0, std::string(kRecords * 2, 'c')));
+  EXPECT_EQ(objects->counts().migrated_bytes, kRecords);
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(read(*objects, 0, 4), "cccc");
   EXPECT_TRUE(container::check(*file_).value().sound());
 }
 

@@ -87,7 +87,8 @@ port::Transfer execute_on(port::File& file, const Move& move) {
 Result<void> read_places(port::File& file, const Allocation& allocation, const Move& move,
                          PlaceSettings settings) {
   const bool ascends = move.file.ascending();
-  if (!settings.verify && ascends && !settings.remote) return read_unchecked(file, allocation, move);
+  if (!settings.verify && ascends && !settings.remote)
+    return read_unchecked(file, allocation, move);
   container::BlockReaderOptions options;
   options.block_bytes = settings.block_bytes;
   options.verify = settings.verify;

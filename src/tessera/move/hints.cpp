@@ -83,9 +83,10 @@ constexpr Option kTable[] = {
                       "stored for each of them."),
     base::enum_option("tessera_verify", "on", "on|off",
                       "Whether reads of object files check the blocks they read."),
-    base::enum_option("tessera_shared_writes", "forward", "forward|migrate",
+    base::enum_option("tessera_shared_writes", "automatic", "automatic|forward|migrate",
                       "Bytes of an object file that were written since its last sync, written "
-                      "again: in their place, or with the other bytes of who writes them."),
+                      "again: in their place (forward), with the other bytes of who writes them "
+                      "(migrate), or whichever costs less."),
 };
 
 constexpr std::string_view kOurs = "tessera_";
@@ -164,6 +165,11 @@ LockHint lock_of(std::string_view word) {
   if (word == "none") return LockHint::kNone;
   if (word == "file") return LockHint::kFile;
   return word == "range" ? LockHint::kRange : LockHint::kList;
+}
+
+owner::SharedWrites shared_writes_of(std::string_view word) {
+  if (word == "forward") return owner::SharedWrites::kForward;
+  return word == "migrate" ? owner::SharedWrites::kMigrate : owner::SharedWrites::kAutomatic;
 }
 
 CollectiveHint collective_of(std::string_view word) {
@@ -313,7 +319,7 @@ void Hints::settle() {
   consumer_views = value("tessera_consumer_views").text;
   replicate = value("tessera_replicate").text == "shared";
   verify = value("tessera_verify").text == "on";
-  migrate = value("tessera_shared_writes").text == "migrate";
+  shared_writes = shared_writes_of(value("tessera_shared_writes").text);
   effective_.clear();
   for (size_t i = 0; i < kHints; ++i) {
     if (!is_told(kTable[i], values_[i].text, values_[i].number)) continue;

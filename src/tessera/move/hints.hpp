@@ -23,6 +23,7 @@
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/result.hpp"
+#include "tessera/owner/manager.hpp"
 
 namespace tessera::move {
 
@@ -78,7 +79,7 @@ class Hints {
   std::string consumer_views;  // the path of a views file; empty: none
   bool replicate = false;
   bool verify = true;
-  bool migrate = false;  // shared writes of object files
+  owner::SharedWrites shared_writes = owner::SharedWrites::kAutomatic;  // of object files
 
   // The same hints for writes while others may write between their bytes: no gap is written back.
   [[nodiscard]] Hints without_gaps() const;

@@ -159,7 +159,7 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
   options.write = opening.write;
   options.create = kind == Kind::kNewObject;
   options.verify = opening.hints.verify;
-  options.migrate = opening.hints.migrate;
+  options.shared_writes = opening.hints.shared_writes;
   port::SystemRandom random;
   cache::Ranks ranks = ranks_of(opening.group);
   ranks.has_readers = [&file = opening.file] { return container::has_readers(file); };

@@ -388,7 +388,7 @@ base::Result<void> OpenFile::set_info(MPI_Info info) {
   TESSERA_TRY_VOID(group->exchange().agree(mine));
   take_hints(*std::move(parsed));
   file->set_ring_use(ring_use(hints->uring));
-  if (objects) objects->set_hints(hints->verify, hints->migrate);
+  if (objects) objects->set_hints(hints->verify, hints->shared_writes);
   explain_ignored(path, *hints);
   return settle_locks();
 }

@@ -222,7 +222,11 @@ TEST_P(DiskConformance, RandomTransfersAgreeWithAVector) {
       ASSERT_EQ(file->write_at(static_cast<int64_t>(offset), bytes).bytes,
                 static_cast<int64_t>(bytes.size()));
     } else {
-      const Transfer transfer = file->read_at(static_cast<int64_t>(offset), bytes);
+      const auto at = static_cast<int64_t>(offset);
+      const Transfer transfer =
+          random.chance(1, 2)
+              ? file->read_at(at, bytes)
+              : file->read_in_pieces(at, bytes, static_cast<int64_t>(1 + random.uniform(5)));
       const auto rest = base::ByteView(model).subspan(std::min(offset, model.size()));
       const auto expected = rest.first(std::min(rest.size(), bytes.size()));
       ASSERT_TRUE(transfer);
