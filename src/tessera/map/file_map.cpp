@@ -1,6 +1,7 @@
 #include "tessera/map/file_map.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -116,6 +117,54 @@ Result<Part> whole_part(std::span<const Piece> pieces, Budget budget) {
   TESSERA_TRY(std::vector<Part> parts, parts_of(pieces));
   if (parts.size() > 1) return sorted_part(pieces, budget);
   return std::move(parts.front());
+}
+
+constexpr int64_t kItemsMax = 64;
+
+// Where the whole request would lie in one run, to judge by these pairs of its bytes: the place of
+// its first byte. Nothing if the pairs are not such, or if their shapes alone do not tell.
+std::optional<int64_t> begin_of_run(const Join& pairs, const Pattern& request) {
+  const auto& held = pairs.shape();
+  if (held.is_sequence()) {
+    if (held.node->item_count() > kItemsMax) return std::nullopt;
+    const auto first = begin_of_run(pairs.part(0), request);
+    for (int64_t i = 1; first && i < pairs.part_count(); ++i) {
+      if (begin_of_run(pairs.part(i), request) != first) return std::nullopt;
+    }
+    return first;
+  }
+  const int64_t offset = request.offset_of(pairs.at()[0]);
+  const int64_t run_bytes = held.is_run() ? held.size : held.node->child.size;
+  if (offset + run_bytes > request.run_at(offset).end) return std::nullopt;
+  if (held.is_repeat()) {
+    const auto& wanted = request.shape();
+    const bool simple =
+        wanted.is_repeat() && wanted.node->child.is_run() && held.node->child.is_run();
+    if (!simple || held.node->stride[0] % wanted.node->stride[0] != 0) return std::nullopt;
+    const int64_t rows = held.node->stride[0] / wanted.node->stride[0];
+    if (held.node->stride[1] != rows * wanted.node->child.size) return std::nullopt;
+  }
+  return pairs.at()[1] - offset;
+}
+
+// The same for all pieces, which together are the request.
+std::optional<int64_t> begin_of_run(std::span<const Piece> pieces, const Pattern& request) {
+  const auto first = begin_of_run(pieces.front().pairs, request);
+  const bool agreed = first && std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+                        return begin_of_run(piece.pairs, request) == first;
+                      });
+  return agreed ? first : std::nullopt;
+}
+
+// The allocations of the pieces, the one with most of their bytes first.
+std::vector<AllocationId> by_bytes(const std::vector<Piece>& pieces) {
+  std::map<AllocationId, int64_t> bytes;
+  for (const Piece& piece : pieces) bytes[piece.allocation] += piece.pairs.size();
+  std::vector<AllocationId> order;
+  for (const auto& [allocation, ignored] : bytes) order.push_back(allocation);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](AllocationId a, AllocationId b) { return bytes.at(a) > bytes.at(b); });
+  return order;
 }
 
 void keep_allocation(std::vector<Piece>& pieces, AllocationId allocation) {
@@ -255,12 +304,13 @@ std::optional<Part> FileMap::find_whole(const ByteSet& request, AllocationId pre
   const Result<std::vector<Piece>> visible = visible_.meeting(request, budget);
   if (!visible || size_of(*visible) != request.size()) return std::nullopt;
   if (auto part = whole_in(preferred, request, *visible, budget)) return part;
-  const AllocationId shown = visible->front().allocation;
-  if (shown != preferred) {
-    if (auto part = whole_in(shown, request, *visible, budget)) return part;
+  std::set<AllocationId> tried = {preferred};
+  for (const AllocationId allocation : by_bytes(*visible)) {
+    if (!tried.insert(allocation).second) continue;
+    if (auto part = whole_in(allocation, request, *visible, budget)) return part;
   }
   for (const auto& [allocation, table] : replicas_) {
-    if (allocation == preferred || allocation == shown) continue;
+    if (!tried.insert(allocation).second) continue;
     if (auto part = whole_in(allocation, request, *visible, budget)) return part;
   }
   return std::nullopt;
@@ -281,6 +331,9 @@ std::optional<Part> FileMap::whole_in(AllocationId allocation, const ByteSet& re
     if (!copies || size_of(*copies) != rest->size()) return std::nullopt;
     visible.insert(visible.end(), copies->begin(), copies->end());
     std::sort(visible.begin(), visible.end(), begins_before);
+  }
+  if (const auto begin = begin_of_run(visible, request.ascending())) {
+    return Part{allocation, request, Pattern({{*begin}}, {request.size(), nullptr})};
   }
   Result<Part> part = whole_part(visible, budget);
   return part ? std::optional(*std::move(part)) : std::nullopt;

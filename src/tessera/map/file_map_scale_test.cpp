@@ -155,6 +155,40 @@ TEST(FileMapScale, TilesStayRegular) {
               static_cast<long long>(map.memory_bytes()));
 }
 
+// Tiles that overlap: each has all of its bytes in one run, whoever shows them.
+TEST(FileMapScale, OverlappingTilesAreFoundWhole) {
+  constexpr int64_t kRowBytes = 600 * 4 + 50;
+  const auto overlapping = [](int64_t row, int64_t column) {
+    const Pattern line = Pattern::run({{row * 80 * kRowBytes + column * 600}}, 650).value();
+    return ByteSet::of(repeat(line, 100, {{kRowBytes}}).value()).value();
+  };
+  FileMap map;
+  for (AllocationId i = 0; i < 16; ++i) {
+    const ByteSet bytes = overlapping(i / 4, i % 4);
+    ASSERT_TRUE(map.add({bytes, i, 4096, static_cast<uint64_t>(i + 1)}));
+    for (AllocationId j = 0; j < i; ++j) {
+      ASSERT_TRUE(
+          map.add_replica({overlapping(j / 4, j % 4), j, 4096, static_cast<uint64_t>(i + 1)}));
+    }
+  }
+  map = decode(encode(map)).value();
+  for (AllocationId i = 0; i < 16; ++i) {
+    const ByteSet bytes = overlapping(i / 4, i % 4);
+    const auto whole = map.find_whole(bytes, -1);
+    ASSERT_TRUE(whole) << i;
+    EXPECT_EQ(whole->allocation, i);
+    EXPECT_EQ(whole->places.runs(), 1);
+    EXPECT_EQ(whole->places.at()[0], 4096);
+    EXPECT_TRUE(same_shape(whole->bytes.ascending().shape(), bytes.ascending().shape()));
+    // A part of a tile, that several tiles share.
+    const auto part =
+        map.find_whole(bytes.within({bytes.span().begin, bytes.span().begin + 5000}), i);
+    ASSERT_TRUE(part) << i;
+    EXPECT_EQ(part->allocation, i);
+    EXPECT_EQ(part->places.at()[0], 4096);
+  }
+}
+
 // Overwriting the second half of every line leaves regular halves.
 TEST(FileMapScale, RegularOverwritesStayRegular) {
   FileMap map;

@@ -42,7 +42,14 @@ class Steps {
     if (uniform(engine_, 0, 1) == 0) mapping.place = place_;
     if (uniform(engine_, 0, 1) == 0) mapping.epoch = 3;
     place_ = mapping.place + mapping.bytes.size();
+    seen_.push_back(mapping.bytes);
     return mapping;
+  }
+
+  // What was mapped some time, as one who reads what another wrote asks for it.
+  ByteSet seen() {
+    if (seen_.empty()) return random_bytes(engine_);
+    return seen_[static_cast<size_t>(uniform(engine_, 0, std::ssize(seen_) - 1))];
   }
 
   // Writes of one size at one distance, as a loop of a program does them.
@@ -98,14 +105,16 @@ class Steps {
  private:
   Engine& engine_;
   int64_t place_ = 0;
+  std::vector<ByteSet> seen_;
 };
 
-void expect_answers(Engine& engine, const Pair& pair) {
+void expect_answers(Engine& engine, Steps& steps, const Pair& pair) {
   model::expect_finds(pair.map, pair.model, random_bytes(engine));
   const auto preferred = static_cast<AllocationId>(uniform(engine, 0, model::kAllocations));
   model::expect_finds_whole(pair.map, pair.model, random_bytes(engine), preferred);
   const int64_t byte = uniform(engine, 0, model::kFileBytes - 4);
   model::expect_finds_whole(pair.map, pair.model, run(byte, byte + 3), preferred);
+  model::expect_finds_whole(pair.map, pair.model, steps.seen(), preferred);
 }
 
 TEST(FileMap, FindsWhatATableOfBytesFinds) {
@@ -116,7 +125,7 @@ TEST(FileMap, FindsWhatATableOfBytesFinds) {
     Pair pair;
     for (int step = 0; step < 30; ++step) {
       steps.change(pair);
-      expect_answers(engine, pair);
+      expect_answers(engine, steps, pair);
       if (step % 5 == 0) model::expect_same(pair.map, pair.model);
       if (uniform(engine, 0, 9) == 0) pair.map = decode(encode(pair.map)).value();
       if (testing::Test::HasFailure()) return;
