@@ -58,7 +58,7 @@ Result<void> write_share(const FillJob& job, ShareWriter& writer, Interval share
     TESSERA_TRY_VOID(writer.write(window, memory.data()));
     if (options.progress) options.progress(writer.taken_bytes() - before, total);
   }
-  return {};
+  return writer.finish();
 }
 
 // --- messages between ranks of one job
@@ -216,7 +216,9 @@ Interval share_of(Interval whole, int rank, int ranks) {
 Result<std::vector<container::Allocation>> fill(const FillJob& job, map::AllocationId first_id,
                                                 const FillOptions& options) {
   const Interval share = share_of(job.plan.hull(), job.exchange.rank(), job.exchange.size());
-  ShareWriter writer(job.target, job.plan, job.layout, share);
+  port::WriteGate own;
+  port::WriteGate& gate = options.gate != nullptr ? *options.gate : own;
+  ShareWriter writer(job.target, gate, job.plan, job.layout, share);
   TESSERA_TRY_VOID(job.exchange.agree(write_share(job, writer, share, options)));
   std::vector<BlockSums> sums = writer.sums();
   TESSERA_TRY_VOID(job.exchange.agree(write_shared_blocks(job, writer.fragments(), sums)));

@@ -4,7 +4,8 @@
 // one behind another, and gives each window to its ShareWriter. Blocks that lie in several shares
 // are put together at the end: each process sends its fragments to the one that is responsible for
 // the shelf, which writes and hashes the blocks. So nothing is read back, every block is written
-// once, and memory is bounded by a window, 50 KB for each shelf, and the checksums.
+// once, and memory is bounded by a window, 50 KB for each shelf, the checksums, and what threads
+// leave in their gate.
 // Thread safety: as the exchange; all functions are collective.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "tessera/container/contents.hpp"
 #include "tessera/port/disk.hpp"
 #include "tessera/port/exchange.hpp"
+#include "tessera/port/write_gate.hpp"
 #include "tessera/remap/plan.hpp"
 #include "tessera/remap/share_writer.hpp"
 #include "tessera/remap/source.hpp"
@@ -25,6 +27,8 @@ namespace tessera::remap {
 struct FillOptions {
   int64_t window_bytes = 0;  // read at a time; 0 chooses
   bool syncs = true;         // this process makes what its node wrote durable
+  // Of the threads of this process that fill one file, if there are several; a new one each time.
+  port::WriteGate* gate = nullptr;
   // Told after each window how many bytes of shelves this process has taken in since the last
   // time, of how many for all processes.
   std::function<void(int64_t bytes, int64_t of_bytes)> progress;

@@ -153,9 +153,11 @@ int64_t default_threads() {
 Result<RemapReport> run_in_threads(const Request& request, int64_t threads) {
   if (threads == 0) threads = default_threads();
   std::vector<Result<RemapReport>> results(static_cast<size_t>(threads), RemapReport{});
+  port::WriteGate gate;
   port::run_ranks(static_cast<int>(threads), [&](port::Exchange& exchange) {
     Request mine = request;
     mine.options.fill.syncs = exchange.rank() == 0;
+    mine.options.fill.gate = &gate;
     results[static_cast<size_t>(exchange.rank())] = run_on_machine(exchange, mine);
   });
   return without_rank(results.front());

@@ -44,7 +44,8 @@ struct Request {
 
 // Threads of a remap in one process, unless somebody says otherwise: one a core, at most four.
 [[nodiscard]] int64_t default_threads();
-// The same in threads of this process; 0 is the default number of them. Its fill.syncs is ignored.
+// The same in threads of this process; 0 is the default number of them. Its fill.syncs and
+// fill.gate are ignored.
 [[nodiscard]] base::Result<RemapReport> run_in_threads(const Request& request, int64_t threads = 0);
 
 // One line for people: what was done, in which time.

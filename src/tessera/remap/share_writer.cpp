@@ -30,8 +30,9 @@ Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes) {
   return layout;
 }
 
-ShareWriter::ShareWriter(port::File& target, const Plan& plan, const Layout& layout, Interval share)
-    : target_(target), plan_(plan), layout_(layout) {
+ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan,
+                         const Layout& layout, Interval share)
+    : target_(target), gate_(gate), plan_(plan), layout_(layout) {
   const int64_t block = layout.block_bytes;
   for (const Shelf& shelf : plan.shelves) {
     Lane lane;
@@ -94,14 +95,10 @@ Result<void> ShareWriter::write_piece(size_t shelf, size_t bytes) {
   for (size_t at = 0; at < blocks; at += block) {
     lane.sums.push_back(base::checksum(piece.subspan(at, block)));
   }
-  const int64_t place = lane.at - static_cast<int64_t>(bytes);
-  if (blocks > 0) {
-    const port::Transfer written =
-        target_.write_at(layout_.rooms[shelf].begin + place, piece.first(blocks));
-    TESSERA_TRY_VOID(written.status);
-  }
   lane.carry.assign(piece.begin() + static_cast<ptrdiff_t>(blocks), piece.end());
-  return {};
+  if (blocks == 0) return {};
+  const int64_t place = lane.at - static_cast<int64_t>(bytes);
+  return gate_.write(target_, layout_.rooms[shelf].begin + place, piece_, blocks);
 }
 
 std::vector<BlockSums> ShareWriter::sums() const {

@@ -7,8 +7,8 @@
 // puts together (fill.hpp).
 //   (W1) No byte outside of whole blocks of the share is written; each block is written once.
 //   (W2) After all windows, sums() and fragments() describe every byte of the share.
-// Memory: a piece, and up to three blocks for each shelf. Thread safety: none; the file may be
-// shared.
+// Memory: a piece, and up to three blocks for each shelf. Thread safety: none; the file and its
+// gate may be shared.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/port/disk.hpp"
+#include "tessera/port/write_gate.hpp"
 #include "tessera/remap/plan.hpp"
 
 namespace tessera::remap {
@@ -44,12 +45,16 @@ struct Layout {
 
 class ShareWriter {
  public:
-  // All outlive the writer.
-  ShareWriter(port::File& target, const Plan& plan, const Layout& layout, Interval share);
+  // All outlive the writer. The target is written through the gate.
+  ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan, const Layout& layout,
+              Interval share);
 
   // Requires windows that lie in the share, ascend and cover what the plan needs of it; `memory`
   // holds the bytes of the window. Fails as the file does; then the writer can only be given up.
   [[nodiscard]] base::Result<void> write(Interval window, const std::byte* memory);
+  // Requires that all windows were written. Then the whole blocks are in the file. Fails as it
+  // does.
+  [[nodiscard]] base::Result<void> finish() { return gate_.finish(target_); }
 
   // Bytes of shelves that were taken in, fragments included.
   [[nodiscard]] int64_t taken_bytes() const { return taken_bytes_; }
@@ -74,6 +79,7 @@ class ShareWriter {
   [[nodiscard]] base::Result<void> write_piece(size_t shelf, size_t bytes);
 
   port::File& target_;
+  port::WriteGate& gate_;
   const Plan& plan_;
   const Layout& layout_;
   std::vector<Lane> lanes_;

@@ -93,9 +93,11 @@ Result<std::vector<Allocation>> Translator::fill_shelves(const Contents& found, 
   const Layout layout = layout_of(plan, begin, options_.block_bytes);
   std::vector<Result<std::vector<Allocation>>> results(static_cast<size_t>(options_.threads),
                                                        std::vector<Allocation>());
+  port::WriteGate gate;
   port::run_ranks(options_.threads, [&](port::Exchange& exchange) {
     FillOptions options;
     options.syncs = exchange.rank() == 0;
+    options.gate = &gate;
     results[static_cast<size_t>(exchange.rank())] =
         fill({exchange, source, out_, plan, layout}, contents_.next_id(), options);
   });
