@@ -3,22 +3,17 @@
 // Started by tesserad itself, once for each process, with IN OUT VIEWS LIKE shared|none LINGER. The
 // first rank follows the file, prints, and is stopped by signals; the others help it. All end with
 // the same code.
-#include <mpi.h>
-
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "tessera/daemon/translate_daemon.hpp"
-#include "tessera/mpiio/mpi_exchange.hpp"
+#include "tessera/mpiio/program/mpi_program.hpp"
 
 namespace {
 
 using namespace tessera;
-
-constexpr int kWords = 7;
-constexpr int kUsage = 2;
 
 daemon::TranslateDaemon* g_translator = nullptr;
 
@@ -37,16 +32,6 @@ daemon::TranslateSettings settings_of(char** words) {
   return settings;
 }
 
-// Whether this rank is the one of its node that syncs.
-bool leads_node() {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int rank = 0;
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_free(&node);
-  return rank == 0;
-}
-
 void handle_signals(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -54,8 +39,8 @@ void handle_signals(void (*handler)(int)) {
   ::sigaction(SIGINT, &action, nullptr);
 }
 
-int follow(daemon::TranslateSettings settings, port::Exchange& exchange, bool syncs) {
-  remap::Helpers helpers(exchange, syncs);
+int follow(daemon::TranslateSettings settings, const mpiio::MpiProcess& process) {
+  remap::Helpers helpers(process.exchange, process.leads_node);
   settings.helpers = &helpers;
   daemon::TranslateDaemon served(settings, log);
   g_translator = &served;
@@ -70,30 +55,18 @@ int follow(daemon::TranslateSettings settings, port::Exchange& exchange, bool sy
   return 0;
 }
 
-int run(MPI_Comm communicator, char** words) {
-  mpiio::MpiExchange exchange(communicator);
+int run(const mpiio::MpiProcess& process, char** words) {
   const daemon::TranslateSettings settings = settings_of(words);
-  const bool syncs = leads_node();
-  if (exchange.rank() == 0) return follow(settings, exchange, syncs);
+  if (process.exchange.rank() == 0) return follow(settings, process);
   // Launchers send signals to all; the first rank says what they mean.
   handle_signals([](int) {});
   const auto pause = [&] { daemon::pause_for(settings.poll_ns); };
-  return remap::help(exchange, settings.request, syncs, pause) ? 0 : 1;
+  return remap::help(process.exchange, settings.request, process.leads_node, pause) ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != kWords) {
-    log("this program is started by `tesserad --translate`; call that");
-    return kUsage;
-  }
-  MPI_Init(&argc, &argv);
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  const int code = run(communicator, argv);
-  MPI_Comm_free(&communicator);
-  MPI_Finalize();
-  return code;
+  return mpiio::run_mpi_program({.command = "tesserad --translate", .words = 7, .run = run}, argc,
+                                argv);
 }

@@ -7,15 +7,12 @@
 #include <cstdio>
 #include <string>
 
-#include "tessera/mpiio/mpi_exchange.hpp"
+#include "tessera/mpiio/program/mpi_program.hpp"
 #include "tessera/remap/request.hpp"
 
 namespace {
 
 using namespace tessera;
-
-constexpr int kWords = 9;
-constexpr int kUsage = 2;
 
 remap::Request request_of(char** words) {
   remap::Request request;
@@ -28,16 +25,6 @@ remap::Request request_of(char** words) {
   request.options.plan.keep_rest = std::string(words[6]) == "all";
   request.options.durable = std::string(words[7]) == "sync";
   return request;
-}
-
-// Whether this rank is the one of its node that syncs.
-bool leads_node() {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int rank = 0;
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_free(&node);
-  return rank == 0;
 }
 
 // As the exit codes of the command.
@@ -56,10 +43,10 @@ int exit_code(base::Code code) {
   }
 }
 
-int run(MPI_Comm communicator, char** words) {
-  mpiio::MpiExchange exchange(communicator);
+int run(const mpiio::MpiProcess& process, char** words) {
+  port::Exchange& exchange = process.exchange;
   remap::Request request = request_of(words);
-  request.options.fill.syncs = leads_node();
+  request.options.fill.syncs = process.leads_node;
   const double begin = MPI_Wtime();
   const auto report = remap::run_on_machine(exchange, request);
   const double seconds = MPI_Wtime() - begin;
@@ -81,16 +68,5 @@ int run(MPI_Comm communicator, char** words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != kWords) {
-    std::fprintf(stderr, "tessera: this program is started by `tessera remap`; call that\n");
-    return kUsage;
-  }
-  MPI_Init(&argc, &argv);
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  const int code = run(communicator, argv);
-  MPI_Comm_free(&communicator);
-  MPI_Finalize();
-  return code;
+  return mpiio::run_mpi_program({.command = "tessera remap", .words = 9, .run = run}, argc, argv);
 }
