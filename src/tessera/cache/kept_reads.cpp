@@ -69,8 +69,12 @@ port::File::Attempt KeptReads::read_some(int64_t offset, std::span<const iovec> 
   return attempt_of(file_.read_list(segments));
 }
 
-port::File::Attempt KeptReads::write_some(int64_t offset, std::span<const iovec> memory) {
-  return attempt_of(file_.write_at(offset, span_of(memory.front())));
+port::File::Attempt KeptReads::write_some(int64_t /*offset*/, std::span<const iovec> /*memory*/) {
+  return {0, EBADF};
+}
+
+base::Result<void> KeptReads::truncate(int64_t /*size*/) {
+  return base::fail_errno(EBADF, "truncate " + path() + ", which is open for reading");
 }
 
 int64_t KeptReads::read_bulk(std::span<const port::ReadSegment> segments) {

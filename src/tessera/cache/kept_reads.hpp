@@ -5,7 +5,8 @@
 // anybody looks at them, so a checksum speaks of what the caller got.
 //   (R1) What is read is what the file's own read would have given; where a mapping cannot, the
 //        file's read is made, with its errors.
-// For bytes that were committed: they stay where they are. Writes go to the file as they are.
+// For bytes that were committed: they stay where they are. For reading only: to write and to
+// truncate fails with EBADF.
 // Thread safety: reads from any thread.
 #pragma once
 
@@ -25,7 +26,7 @@ class KeptReads final : public port::File {
   // Whether reads inside the part need no system call.
   [[nodiscard]] bool maps(pattern::Interval part);
 
-  [[nodiscard]] base::Result<void> truncate(int64_t size) override { return file_.truncate(size); }
+  [[nodiscard]] base::Result<void> truncate(int64_t size) override;
   [[nodiscard]] base::Result<int64_t> size() override { return file_.size(); }
   [[nodiscard]] base::Result<void> sync() override { return file_.sync(); }
 

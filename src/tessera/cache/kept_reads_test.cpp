@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "tessera/port/test_directory.hpp"
 
@@ -100,6 +101,14 @@ TEST_F(KeptReadsTest, AFileThatWasCutEndsTheRead) {
   const port::Transfer read = reads.read_at(kPart.begin, memory);
   ASSERT_TRUE(read);
   EXPECT_EQ(read.bytes, cut - kPart.begin);
+}
+
+TEST_F(KeptReadsTest, IsForReadingOnly) {
+  KeptReads reads(*file_);
+  EXPECT_EQ(reads.write_at(0, base::Bytes(10)).status.error().errno_value, EBADF);
+  EXPECT_EQ(reads.truncate(10).error().errno_value, EBADF);
+  expect_content(reads, {0, 100});
+  EXPECT_EQ(reads.size().value(), kFileBytes);
 }
 
 }  // namespace
