@@ -4,9 +4,8 @@
 // that finds the file taken leaves its piece behind and goes on; whoever has the file writes what
 // was left, too. Pieces do not overlap, so their order does not matter.
 //   (G1) At most one thread writes at a time: the one that took the gate.
-//   (G2) A thread that took the gate writes its own piece and those that were left until then.
-//   Those
-//        that are left later are for the next thread, so that none writes for all the others.
+//   (G2) A thread that took the gate writes its own piece and those that were left until then;
+//        those that are left later are for the next thread, so that none writes for all the others.
 //   (G3) Pieces that are left, and memory that is kept for later ones, are never more than so many
 //        bytes together; a piece for which there is no room waits, asleep, for room or for the
 //        gate.
