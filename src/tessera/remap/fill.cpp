@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "tessera/base/assert.hpp"
@@ -23,7 +24,7 @@ constexpr int64_t kGrainsMin = 16;  // of a rank, for shares to be even
 constexpr int64_t kWindowBytesMin = int64_t{2} << 20;
 constexpr int64_t kWindowBytesMax = int64_t{32} << 20;
 // What a shelf should get of a window, for a request of some size.
-constexpr int64_t kShelfBytes = int64_t{64} << 10;
+constexpr int64_t kShelfBytes = int64_t{32} << 10;
 
 int64_t window_bytes(const Plan& plan, const FillOptions& options) {
   if (options.window_bytes > 0) return options.window_bytes;
@@ -48,14 +49,15 @@ Result<void> write_share(const FillJob& job, ShareWriter& writer, Interval share
                          const FillOptions& options) {
   const int64_t step = window_bytes(job.plan, options);
   const int64_t total = job.plan.stored_bytes();
-  Bytes memory(static_cast<size_t>(std::min(step, share.length())));
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(
+      static_cast<size_t>(std::min(step, share.length())));
   for (int64_t begin = share.begin; begin < share.end; begin += step) {
     const int64_t before = writer.taken_bytes();
     const Interval window = needed_of(job.plan, {begin, std::min(share.end, begin + step)});
     if (window.empty()) continue;
-    const auto bytes = std::span(memory).first(static_cast<size_t>(window.length()));
-    TESSERA_TRY_VOID(job.source.read(window.begin, bytes));
-    TESSERA_TRY_VOID(writer.write(window, memory.data()));
+    TESSERA_TRY_VOID(
+        job.source.read(window.begin, {memory.get(), static_cast<size_t>(window.length())}));
+    TESSERA_TRY_VOID(writer.write(window, memory.get()));
     if (options.progress) options.progress(writer.taken_bytes() - before, total);
   }
   return writer.finish();
