@@ -1,7 +1,7 @@
 #include "bench/tile_reading.hpp"
 
-#include "bench/object_replicas.hpp"
 #include "tessera/base/assert.hpp"
+#include "tessera/remap/request.hpp"
 
 namespace tessera::bench {
 
@@ -27,8 +27,9 @@ base::Result<void> put_tiles_in_one_place(MpiPool& pool, int side, const Operati
   const JobKind ours = tessera_at(side * side);
   TESSERA_TRY_VOID(pool.verify(ours, false, objects));
   TESSERA_TRY(const MpiJob* job, pool.job(ours, false));
-  TESSERA_TRY_VOID(
-      add_replicas(job->folder() + "/replicated", object::reader_views(paper_wall(side))));
+  remap::Request request;
+  request.in = request.out = request.like = job->folder() + "/replicated";
+  TESSERA_TRY_VOID(remap::run_in_threads(request));
   TESSERA_TRY_VOID(pool.verify(ours, false, objects));
   return {};
 }
