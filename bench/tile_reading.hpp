@@ -21,8 +21,8 @@ inline constexpr const char* kOpenMpi = "openmpi";
 [[nodiscard]] Operation tile_read(Access access, Timed timed);
 
 // The readers write the object file of FileKind::kReplicated, overlaps and all, and then it is laid
-// out for them as `tessera remap` does it: each of them finds its tile in one place. What `objects`,
-// which is of that kind, reads is checked before and after.
+// out for them as `tessera remap` does it: each of them finds its tile in one place. What
+// `objects`, which is of that kind, reads is checked before and after.
 [[nodiscard]] base::Result<void> put_tiles_in_one_place(MpiPool& pool, int side,
                                                         const Operation& objects);
 

@@ -12,6 +12,8 @@ namespace {
 
 // Fits into the second cache beside what it is copied from.
 constexpr int64_t kPieceBytes = int64_t{512} << 10;
+// Of memory whose bytes lie far from where the stream has them.
+constexpr int64_t kPieceBytesMax = int64_t{8} << 20;
 
 void add_sums(base::ByteView bytes, int64_t position, int64_t block_bytes,
               std::vector<BlockSum>& sums) {
@@ -36,7 +38,8 @@ base::ByteView packed(const move::Move& move, Interval part, base::Bytes& buffer
 
 port::Transfer write_packed(port::File& file, const move::Move& move, int64_t position,
                             int64_t block_bytes, std::vector<BlockSum>& sums) {
-  const int64_t piece = std::max(kPieceBytes, block_bytes);
+  const int64_t gathered = pattern::gather_bytes(move.memory, kPieceBytes, kPieceBytesMax);
+  const int64_t piece = base::ceil_div(std::max(gathered, block_bytes), block_bytes) * block_bytes;
   base::Bytes buffer;
   int64_t done = 0;
   while (done < move.size()) {

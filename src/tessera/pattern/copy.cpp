@@ -1,8 +1,11 @@
 #include "tessera/pattern/copy.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
 #include "tessera/pattern/copy_kernels.hpp"
 #include "tessera/pattern/cursor.hpp"
 
@@ -149,7 +152,53 @@ struct Scatter {
   }
 };
 
+// Repetitions that lie between the bytes of each other, each reaching further than a cache: the
+// variables of a mesh whose cells hold all of them, written one after another. In the order of the
+// stream each line of memory would be fetched for every repetition that has bytes in it.
+struct Interleaved {
+  int64_t count = 0;        // of repetitions
+  int64_t bytes = 0;        // of each
+  int64_t together = 0;     // repetitions that share lines
+  int64_t block_bytes = 0;  // of a repetition; the lines of a block stay in the cache
+};
+
+constexpr int64_t kLineBytes = 64;
+constexpr int64_t kCachedLines = (int64_t{128} << 10) / kLineBytes;
+
+std::optional<Interleaved> interleaved(const Shape<1>& shape) {
+  if (!shape.is_repeat() || !shape.node->child.is_repeat()) return std::nullopt;
+  const Node<1>& node = *shape.node;
+  const int64_t stride = std::abs(node.stride[0]);
+  const bool shares_lines =
+      stride > 0 && stride < kLineBytes && node.child.hull(0).length() > stride;
+  if (!shares_lines || node.child.runs() <= kCachedLines) return std::nullopt;
+  const Shape<1>* block = &node.child;
+  while (block->is_repeat() && block->runs() > kCachedLines) block = &block->node->child;
+  return Interleaved{node.count, node.child.size, kLineBytes / stride, block->size};
+}
+
+// Whole repetitions a block of each after the other, and what is left in the order of the stream.
+void gather_interleaved(const Pattern& pattern, const Interleaved& of, Interval part,
+                        const Gather& move) {
+  const Stand at = {pattern.at()[0], 0};
+  const Interval repetitions = {base::ceil_div(part.begin, of.bytes), part.end / of.bytes};
+  if (repetitions.length() < 2) return walk_part(pattern.shape(), at, part, move);
+  walk_part(pattern.shape(), at, {part.begin, repetitions.begin * of.bytes}, move);
+  for (int64_t block = 0; block < of.bytes; block += of.block_bytes) {
+    for (int64_t i = repetitions.begin; i < repetitions.end; ++i) {
+      const int64_t begin = i * of.bytes + block;
+      walk_part(pattern.shape(), at, {begin, begin + of.block_bytes}, move);
+    }
+  }
+  walk_part(pattern.shape(), at, {repetitions.end * of.bytes, part.end}, move);
+}
+
 }  // namespace
+
+int64_t gather_bytes(const Pattern& pattern, int64_t usual, int64_t most) {
+  const auto found = interleaved(pattern.shape());
+  return found ? std::clamp(found->together * found->bytes, usual, most) : usual;
+}
 
 void gather(std::byte* out, const std::byte* base, const Pattern& pattern) {
   gather(out, base, pattern, mode_for(pattern.size()));
@@ -163,7 +212,12 @@ void gather(std::byte* out, const std::byte* base, const Pattern& pattern, Inter
             CopyMode mode) {
   if (part.empty()) return;
   TESSERA_ASSERT(0 <= part.begin && part.end <= pattern.size());
-  walk_part(pattern.shape(), {pattern.at()[0], 0}, part, Gather{out, part.begin, base, mode});
+  const Gather move = {out, part.begin, base, mode};
+  if (const auto found = interleaved(pattern.shape())) {
+    gather_interleaved(pattern, *found, part, move);
+  } else {
+    walk_part(pattern.shape(), {pattern.at()[0], 0}, part, move);
+  }
   finish_copy(mode);
 }
 

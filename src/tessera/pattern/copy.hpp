@@ -24,6 +24,11 @@ void gather(std::byte* out, const std::byte* base, const Pattern& pattern, CopyM
 void gather(std::byte* out, const std::byte* base, const Pattern& pattern, Interval part,
             CopyMode mode);
 
+// How many bytes of the pattern to gather at a time, for whoever gathers it part by part: `usual`,
+// or more, up to `most`, where parts far from each other in the stream are neighbours in memory.
+// Cost: O(depth).
+[[nodiscard]] int64_t gather_bytes(const Pattern& pattern, int64_t usual, int64_t most);
+
 // Copies in[0 .. pattern.size()) to the places of the pattern, in stream order: where a byte occurs
 // twice the later one stays. Bytes outside the pattern are not touched.
 void scatter(std::byte* base, const std::byte* in, const Pattern& pattern);

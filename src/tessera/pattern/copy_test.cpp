@@ -87,6 +87,34 @@ TEST(CopyModel, PairsAreCopiedInOrder) {
   }
 }
 
+// Variables of cells that hold all of them, one after another: gathered in another order than that
+// of the stream, if enough of it is.
+TEST(Copy, RepetitionsBetweenEachOtherArriveInTheirOrder) {
+  Engine engine(model::seed());
+  const Pattern cells = repeat(Pattern::run({{4096}}, 8).value(), 37, {{80}}).value();
+  const Pattern blocks =
+      repeat(repeat(cells, 10, {{80 * 40}}).value(), 11, {{80 * 40 * 12}}).value();
+  for (const int64_t stride : {8, -8}) {
+    const Pattern pattern = repeat(blocks, 9, {{stride}}).value();
+    Buffer memory(room_for(pattern.span()), engine);
+    EXPECT_EQ(gather_bytes(pattern, 1000, 1 << 30), 8 * blocks.size());
+    EXPECT_EQ(gather_bytes(pattern, 1000, 5000), 5000);
+    EXPECT_EQ(gather_bytes(blocks, 1000, 5000), 1000);
+    for (int round = 0; round < 60; ++round) {
+      const int64_t begin = round == 0 ? 0 : uniform(engine, 0, pattern.size());
+      const int64_t end = round == 0 ? pattern.size() : uniform(engine, begin, pattern.size());
+      std::vector<std::byte> stream(static_cast<size_t>(end - begin));
+      gather(stream.data(), memory.base(), pattern, {begin, end},
+             round % 2 == 0 ? CopyMode::kCached : CopyMode::kStreaming);
+      const int64_t step = round < 4 ? 1 : 13;
+      for (int64_t i = begin; i < end; i += step) {
+        ASSERT_EQ(stream[static_cast<size_t>(i - begin)], memory.at(pattern.position(i)[0]))
+            << begin << " to " << end << " at " << i;
+      }
+    }
+  }
+}
+
 TEST(Copy, TransfersLargerThanTheCachesArriveWhole) {
   const int64_t count = int64_t{3} << 20;
   const Pattern pattern = repeat(Pattern::run({{5}}, 24).value(), count, {{40}}).value();
