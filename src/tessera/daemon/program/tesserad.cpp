@@ -1,5 +1,6 @@
 // The program `tesserad`: the services of Tessera, in the roles that its command line names.
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ struct Arguments {
   bool once = false;
   int threads = 1;
   double linger_s = 1;
+  int nice = 19;
 };
 
 // What a signal stops; set before signals are handled, and never again.
@@ -300,7 +302,14 @@ int become_half(const std::string& mpi, const Arguments& arguments) {
 // What a signal stops in the role of a translator.
 daemon::TranslateDaemon* g_translator = nullptr;
 
+// Threads and programs that it starts from now on step back as well. Where that is not allowed it
+// is only less kind.
+void step_back(int nice) {
+  if (::getpriority(PRIO_PROCESS, 0) < nice) ::setpriority(PRIO_PROCESS, 0, nice);
+}
+
 int translate(const Arguments& arguments) {
+  step_back(arguments.nice);
   if (const std::string mpi = port::launching_mpi(); !mpi.empty())
     return become_half(mpi, arguments);
   daemon::TranslateSettings settings;
@@ -332,6 +341,7 @@ int make_key(const std::string& path) {
 
 void add_translate_options(CLI::App& app, Arguments& arguments) {
   constexpr int kThreadsMax = 1024;
+  constexpr int kNiceMax = 19;
   app.add_option("--translate", arguments.translate,
                  "Follow the object file IN while a job writes it, and keep OUT in the layout of "
                  "its readers")
@@ -349,6 +359,10 @@ void add_translate_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--linger", arguments.linger_s,
                  "Seconds that --translate waits for another writer when the last has gone")
       ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_option("--nice", arguments.nice,
+                 "How far --translate steps back behind programs that compute: 0 not at all")
+      ->check(CLI::Range(0, kNiceMax))
       ->capture_default_str();
 }
 
