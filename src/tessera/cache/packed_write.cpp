@@ -1,6 +1,7 @@
 #include "tessera/cache/packed_write.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "tessera/base/checked.hpp"
 #include "tessera/base/checksum.hpp"
@@ -26,12 +27,11 @@ void add_sums(base::ByteView bytes, int64_t position, int64_t block_bytes,
 }
 
 // The bytes of a part of the stream, one after another: where they are, or gathered.
-base::ByteView packed(const move::Move& move, Interval part, base::Bytes& buffer) {
+base::ByteView packed(const move::Move& move, Interval part, std::byte* buffer) {
   const auto bytes = static_cast<size_t>(part.length());
   if (move.memory_is_run()) return {move.base + move.memory.at()[0] + part.begin, bytes};
-  buffer.resize(std::max(buffer.size(), bytes));
-  pattern::gather(buffer.data(), move.base, move.memory, part, pattern::CopyMode::kCached);
-  return {buffer.data(), bytes};
+  pattern::gather(buffer, move.base, move.memory, part, pattern::CopyMode::kCached);
+  return {buffer, bytes};
 }
 
 }  // namespace
@@ -40,13 +40,17 @@ port::Transfer write_packed(port::File& file, const move::Move& move, int64_t po
                             int64_t block_bytes, std::vector<BlockSum>& sums) {
   const int64_t gathered = pattern::gather_bytes(move.memory, kPieceBytes, kPieceBytesMax);
   const int64_t piece = base::ceil_div(std::max(gathered, block_bytes), block_bytes) * block_bytes;
-  base::Bytes buffer;
+  std::unique_ptr<std::byte[]> buffer;
+  if (!move.memory_is_run()) {
+    buffer = std::make_unique_for_overwrite<std::byte[]>(
+        static_cast<size_t>(std::min(piece, move.size())));
+  }
   int64_t done = 0;
   while (done < move.size()) {
     // Pieces end where blocks end, so that no block is left unhashed between two of them.
     const int64_t end = (position + done + piece) / piece * piece - position;
     const Interval part = {done, std::min(end, move.size())};
-    const base::ByteView bytes = packed(move, part, buffer);
+    const base::ByteView bytes = packed(move, part, buffer.get());
     add_sums(bytes, position + done, block_bytes, sums);
     port::Transfer written = file.write_at(position + done, bytes);
     done += written.bytes;

@@ -20,8 +20,16 @@ RunList run_list(const Node<1>& node) {
   return {reinterpret_cast<const int64_t*>(node.at.data()), node.begin.data(), node.item_count()};
 }
 
-// Walks a pattern down to the parts that a kernel takes whole. Mover has runs(place, stream, runs)
-// and list(place, stream, list): `place` is an offset from the base, `stream` one in the stream.
+// Whether it is a repeat of runs: what the repetitions of rows are.
+bool is_row(const Shape<1>& shape) { return shape.is_repeat() && shape.node->child.is_run(); }
+
+Rows rows_of(const Shape<1>& row, int64_t count, int64_t stride) {
+  return {{row.node->child.size, row.node->count, row.node->stride[0]}, count, stride};
+}
+
+// Walks a pattern down to the parts that a kernel takes whole. Mover has runs(place, stream, runs),
+// rows(place, stream, rows) and list(place, stream, list): `place` is an offset from the base,
+// `stream` one in the stream.
 template <typename Mover>
 void walk(const Shape<1>& shape, int64_t place, int64_t stream, const Mover& move) {
   if (shape.is_run()) {
@@ -37,6 +45,8 @@ void walk(const Shape<1>& shape, int64_t place, int64_t stream, const Mover& mov
     }
   } else if (node.child.is_run()) {
     move.runs(place, stream, {node.child.size, node.count, node.stride[0]});
+  } else if (is_row(node.child)) {
+    move.rows(place, stream, rows_of(node.child, node.count, node.stride[0]));
   } else {
     for (int64_t i = 0; i < node.count; ++i) {
       walk(node.child, place + i * node.stride[0], stream + i * node.child.size, move);
@@ -93,6 +103,9 @@ void walk_copies(const Node<1>& node, Stand at, Interval part, const Mover& move
   const int64_t end = cut_last ? last : last + 1;
   if (node.child.is_run() && first < end) {
     move.runs(copy(first).place, copy(first).stream, {each, end - first, node.stride[0]});
+  } else if (is_row(node.child) && first < end) {
+    move.rows(copy(first).place, copy(first).stream,
+              rows_of(node.child, end - first, node.stride[0]));
   } else {
     for (int64_t i = first; i < end; ++i) walk(node.child, copy(i).place, copy(i).stream, move);
   }
@@ -133,6 +146,9 @@ struct Gather {
   void runs(int64_t place, int64_t stream, StridedRuns runs) const {
     gather_runs(out + (stream - begin), base + place, runs, mode);
   }
+  void rows(int64_t place, int64_t stream, const Rows& rows) const {
+    gather_rows(out + (stream - begin), base + place, rows, mode);
+  }
   void list(int64_t place, int64_t stream, const RunList& list) const {
     gather_list(out + (stream - begin), base + place, list, mode);
   }
@@ -146,6 +162,9 @@ struct Scatter {
 
   void runs(int64_t place, int64_t stream, StridedRuns runs) const {
     scatter_runs(base + place, in + (stream - begin), runs, mode);
+  }
+  void rows(int64_t place, int64_t stream, const Rows& rows) const {
+    scatter_rows(base + place, in + (stream - begin), rows, mode);
   }
   void list(int64_t place, int64_t stream, const RunList& list) const {
     scatter_list(base + place, in + (stream - begin), list, mode);

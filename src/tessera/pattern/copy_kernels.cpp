@@ -77,9 +77,18 @@ bool streams(CopyMode mode, int64_t bytes) {
   return mode == CopyMode::kStreaming && bytes >= kStreamingCallMin;
 }
 
+RunKernel kernel_for(const RunKernels& kernels, int64_t length, bool streaming) {
+  return streaming ? kernels.streaming : kernels.cached(length);
+}
+
 void run(const RunKernels& kernels, std::byte* out, const std::byte* in, const PairedRuns& runs,
          bool streaming) {
-  (streaming ? kernels.streaming : kernels.cached(runs.length))(out, in, runs);
+  kernel_for(kernels, runs.length, streaming)(out, in, runs);
+}
+
+// Rows that a kernel takes whole: the runs of a row leave gaps.
+bool has_gaps(const StridedRuns& runs) {
+  return runs.length > 0 && runs.count > 1 && runs.stride != runs.length;
 }
 
 }  // namespace
@@ -107,6 +116,24 @@ void gather_runs(std::byte* out, const std::byte* base, StridedRuns runs, CopyMo
 
 void scatter_runs(std::byte* base, const std::byte* in, StridedRuns runs, CopyMode mode) {
   copy_runs(base, in, {runs.length, runs.count, runs.stride, runs.length}, mode);
+}
+
+void gather_rows(std::byte* out, const std::byte* base, const Rows& rows, CopyMode mode) {
+  const StridedRuns& runs = rows.runs;
+  const int64_t bytes = runs.length * runs.count;
+  if (!has_gaps(runs)) return gather_runs(out, base, {bytes, rows.count, rows.stride}, mode);
+  const auto kernel = kernel_for(table().gather, runs.length, streams(mode, bytes));
+  const PairedRuns paired = {runs.length, runs.count, runs.length, runs.stride};
+  for (int64_t i = 0; i < rows.count; ++i) kernel(out + i * bytes, base + i * rows.stride, paired);
+}
+
+void scatter_rows(std::byte* base, const std::byte* in, const Rows& rows, CopyMode mode) {
+  const StridedRuns& runs = rows.runs;
+  const int64_t bytes = runs.length * runs.count;
+  if (!has_gaps(runs)) return scatter_runs(base, in, {bytes, rows.count, rows.stride}, mode);
+  const auto kernel = kernel_for(table().scatter, runs.length, streams(mode, bytes));
+  const PairedRuns paired = {runs.length, runs.count, runs.stride, runs.length};
+  for (int64_t i = 0; i < rows.count; ++i) kernel(base + i * rows.stride, in + i * bytes, paired);
 }
 
 void copy_runs(std::byte* out, const std::byte* in, const PairedRuns& runs, CopyMode mode) {

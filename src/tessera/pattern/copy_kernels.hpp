@@ -43,6 +43,14 @@ struct StridedRuns {
   int64_t stride = 0;
 };
 
+// Strided runs again and again: those of the next row lie `stride` further on the strided side, and
+// right behind those of the last one on the contiguous side.
+struct Rows {
+  StridedRuns runs;
+  int64_t count = 0;
+  int64_t stride = 0;
+};
+
 // The same with a stride on both sides.
 struct PairedRuns {
   int64_t length = 0;
@@ -73,6 +81,9 @@ void finish_copy(CopyMode mode);
 void gather_runs(std::byte* out, const std::byte* base, StridedRuns runs, CopyMode mode);
 // Contiguous to strided.
 void scatter_runs(std::byte* base, const std::byte* in, StridedRuns runs, CopyMode mode);
+// The same for rows, which costs less than a call for each where they are short.
+void gather_rows(std::byte* out, const std::byte* base, const Rows& rows, CopyMode mode);
+void scatter_rows(std::byte* base, const std::byte* in, const Rows& rows, CopyMode mode);
 // Strided to strided.
 void copy_runs(std::byte* out, const std::byte* in, const PairedRuns& runs, CopyMode mode);
 

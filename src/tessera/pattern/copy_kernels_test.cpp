@@ -157,9 +157,39 @@ TEST_P(CopyKernels, EveryAlignment) {
   }
 }
 
+TEST_P(CopyKernels, RowsAreRunsAgainAndAgain) {
+  for (const int64_t length : {1, 4, 8, 12, 33, 100, 600}) {
+    for (const int64_t stride : {length, length + 1, 3 * length}) {
+      for (const int64_t count : {1, 2, 8, 19}) {
+        const int64_t row_bytes = length * count;
+        const Rows rows = {{length, count, stride}, 5, stride * count + 7};
+        const int64_t places = rows.stride * rows.count;
+        Buffer strided(places, 3, true);
+        Buffer packed(row_bytes * rows.count, 1, false);
+        Buffer expected(row_bytes * rows.count, 1, false);
+        Buffer back(places, 3, false);
+        Buffer expected_back(places, 3, false);
+        for (int64_t i = 0; i < rows.count; ++i) {
+          copy_by_bytes(expected.data() + i * row_bytes, strided.data() + i * rows.stride,
+                        {length, count, length, stride});
+          copy_by_bytes(expected_back.data() + i * rows.stride, expected.data() + i * row_bytes,
+                        {length, count, stride, length});
+        }
+        gather_rows(packed.data(), strided.data(), rows, mode());
+        scatter_rows(back.data(), packed.data(), rows, mode());
+        finish_copy(mode());
+        EXPECT_TRUE(packed.equals(expected)) << length << " " << stride << " " << count;
+        EXPECT_TRUE(back.equals(expected_back)) << length << " " << stride << " " << count;
+      }
+    }
+  }
+}
+
 TEST_P(CopyKernels, NothingToDo) {
   gather_runs(nullptr, nullptr, {0, 5, 8}, mode());
   gather_runs(nullptr, nullptr, {8, 0, 16}, mode());
+  gather_rows(nullptr, nullptr, {{8, 4, 16}, 0, 100}, mode());
+  scatter_rows(nullptr, nullptr, {{8, 0, 16}, 3, 100}, mode());
   scatter_runs(nullptr, nullptr, {0, 5, 8}, mode());
   copy_runs(nullptr, nullptr, {8, 0, 16, 24}, mode());
   gather_list(nullptr, nullptr, {nullptr, nullptr, 0}, mode());
