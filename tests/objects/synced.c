@@ -1,9 +1,9 @@
 /* An object file that is written again and again, with a sync after each round.
  *
  *   synced FILE rewrite COUNTS ROUNDS   overwrites the file, round after round; ROUNDS 0: for ever
- *   synced FILE follow ROUNDS           opens and reads it, while others write it, until it has
- * seen so many rounds synced FILE hold ROUNDS             opens it once, and reads it so often, 10
- * ms apart synced FILE writer                  opens it for writing, and tells what came of it
+ *   synced FILE follow ROUNDS           opens and reads it until it has seen so many rounds
+ *   synced FILE hold ROUNDS             opens it once, and reads it so often, 10 ms apart
+ *   synced FILE writer                  opens it for writing, and tells what came of it
  *   synced FILE full FILLER             a file system that is full in the middle of a sync
  *
  * COUNTS is a file of two 8-byte integers: the last round that was begun and the last that was

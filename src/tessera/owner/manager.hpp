@@ -10,7 +10,8 @@
 // So bytes that lie together stay, and bytes that lie scattered under the writer's pattern come to
 // it, after which they lie together for it. Whether they are written once more or often nobody
 // knows; so they come as soon as having forwarded has cost as much more than writing them together
-// as coming costs: whatever follows, no more than twice the least is spent on them.
+// as coming costs. One count serves all bytes of a file, so a process that forwards many different
+// ones lets some of them come earlier than their own writes would have.
 // docs/decisions/0017-object-files.md has the figures.
 // Thread safety: none.
 #pragma once
