@@ -28,12 +28,6 @@ std::span<std::byte> span_of(const iovec& one) {
 
 }  // namespace
 
-port::File::Attempt KeptReads::attempt_of(const port::Transfer& transfer) {
-  if (transfer || transfer.bytes > 0) return {transfer.bytes, 0};
-  const int cause = transfer.status.error().errno_value;
-  return {0, cause != 0 ? cause : EIO};
-}
-
 KeptReads::KeptReads(port::File& file)
     : port::File(file.path()), file_(file), plain_(dynamic_cast<port::PlainFile*>(&file)) {}
 
@@ -66,7 +60,10 @@ port::File::Attempt KeptReads::read_some(int64_t offset, std::span<const iovec> 
     segments.push_back({at, span_of(one)});
     at += static_cast<int64_t>(one.iov_len);
   }
-  return attempt_of(file_.read_list(segments));
+  const port::Transfer read = file_.read_list(segments);
+  if (read || read.bytes > 0) return {read.bytes, 0};
+  const int cause = read.status.error().errno_value;
+  return {0, cause != 0 ? cause : EIO};
 }
 
 port::File::Attempt KeptReads::write_some(int64_t /*offset*/, std::span<const iovec> /*memory*/) {

@@ -36,7 +36,6 @@ class KeptReads final : public port::File {
   int64_t read_bulk(std::span<const port::ReadSegment> segments) override;
 
  private:
-  static Attempt attempt_of(const port::Transfer& transfer);
   // Answers how many of the bytes the mapping gave.
   int64_t copy(int64_t offset, std::span<const iovec> memory);
 

@@ -2,8 +2,6 @@
 
 #include <cerrno>
 
-#include "tessera/port/posix_clock.hpp"
-
 namespace tessera::lock {
 
 namespace {
@@ -32,15 +30,7 @@ Result<AdminConnection> AdminConnection::connect(
 }
 
 Result<port::Event> AdminConnection::wait(port::Event::Kind kind) {
-  const port::PosixClock clock;
-  const int64_t end_ns = clock.now_ns() + kPatienceNs;
-  for (int64_t now_ns = clock.now_ns(); now_ns < end_ns; now_ns = clock.now_ns()) {
-    auto event = sockets_->transport().next_event(end_ns - now_ns);
-    if (!event) continue;
-    if (event->kind == kind) return *std::move(event);
-    if (event->kind == port::Event::Kind::kClosed) return base::Failure{event->reason};
-  }
-  return base::fail(Code::kRetry, "no answer for some seconds");
+  return sockets_->wait_for(kind, kPatienceNs);
 }
 
 Result<AdminMessage> AdminConnection::exchange(const AdminMessage& message) {

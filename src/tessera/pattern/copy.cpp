@@ -175,8 +175,7 @@ struct Scatter {
 // variables of a mesh whose cells hold all of them, written one after another. In the order of the
 // stream each line of memory would be fetched for every repetition that has bytes in it.
 struct Interleaved {
-  int64_t count = 0;        // of repetitions
-  int64_t bytes = 0;        // of each
+  int64_t bytes = 0;        // of each repetition
   int64_t together = 0;     // repetitions that share lines
   int64_t block_bytes = 0;  // of a repetition; the lines of a block stay in the cache
 };
@@ -193,7 +192,7 @@ std::optional<Interleaved> interleaved(const Shape<1>& shape) {
   if (!shares_lines || node.child.runs() <= kCachedLines) return std::nullopt;
   const Shape<1>* block = &node.child;
   while (block->is_repeat() && block->runs() > kCachedLines) block = &block->node->child;
-  return Interleaved{node.count, node.child.size, kLineBytes / stride, block->size};
+  return Interleaved{node.child.size, kLineBytes / stride, block->size};
 }
 
 // Whole repetitions a block of each after the other, and what is left in the order of the stream.

@@ -86,6 +86,19 @@ void run(const RunKernels& kernels, std::byte* out, const std::byte* in, const P
   kernel_for(kernels, runs.length, streaming)(out, in, runs);
 }
 
+struct RowSteps {
+  int64_t count;
+  int64_t out;
+  int64_t in;
+};
+
+// The same row after row; the kernel is chosen once.
+void run_rows(const RunKernels& kernels, std::byte* out, const std::byte* in, const PairedRuns& row,
+              RowSteps step, CopyMode mode) {
+  const RunKernel kernel = kernel_for(kernels, row.length, streams(mode, row.length * row.count));
+  for (int64_t i = 0; i < step.count; ++i) kernel(out + i * step.out, in + i * step.in, row);
+}
+
 // Rows that a kernel takes whole: the runs of a row leave gaps.
 bool has_gaps(const StridedRuns& runs) {
   return runs.length > 0 && runs.count > 1 && runs.stride != runs.length;
@@ -122,18 +135,16 @@ void gather_rows(std::byte* out, const std::byte* base, const Rows& rows, CopyMo
   const StridedRuns& runs = rows.runs;
   const int64_t bytes = runs.length * runs.count;
   if (!has_gaps(runs)) return gather_runs(out, base, {bytes, rows.count, rows.stride}, mode);
-  const auto kernel = kernel_for(table().gather, runs.length, streams(mode, bytes));
-  const PairedRuns paired = {runs.length, runs.count, runs.length, runs.stride};
-  for (int64_t i = 0; i < rows.count; ++i) kernel(out + i * bytes, base + i * rows.stride, paired);
+  const PairedRuns row = {runs.length, runs.count, runs.length, runs.stride};
+  run_rows(table().gather, out, base, row, {rows.count, bytes, rows.stride}, mode);
 }
 
 void scatter_rows(std::byte* base, const std::byte* in, const Rows& rows, CopyMode mode) {
   const StridedRuns& runs = rows.runs;
   const int64_t bytes = runs.length * runs.count;
   if (!has_gaps(runs)) return scatter_runs(base, in, {bytes, rows.count, rows.stride}, mode);
-  const auto kernel = kernel_for(table().scatter, runs.length, streams(mode, bytes));
-  const PairedRuns paired = {runs.length, runs.count, runs.stride, runs.length};
-  for (int64_t i = 0; i < rows.count; ++i) kernel(base + i * rows.stride, in + i * bytes, paired);
+  const PairedRuns row = {runs.length, runs.count, runs.stride, runs.length};
+  run_rows(table().scatter, base, in, row, {rows.count, rows.stride, bytes}, mode);
 }
 
 void copy_runs(std::byte* out, const std::byte* in, const PairedRuns& runs, CopyMode mode) {

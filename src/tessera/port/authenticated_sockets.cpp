@@ -18,4 +18,15 @@ AuthenticatedSockets::AuthenticatedSockets(std::unique_ptr<PosixTransport> socke
     : sockets_(*sockets),
       transport_(std::move(sockets), std::move(key), {clock_, random_}, settings) {}
 
+base::Result<Event> AuthenticatedSockets::wait_for(Event::Kind kind, int64_t patience_ns) {
+  const int64_t end_ns = clock_.now_ns() + patience_ns;
+  for (int64_t now_ns = clock_.now_ns(); now_ns < end_ns; now_ns = clock_.now_ns()) {
+    auto event = transport_.next_event(end_ns - now_ns);
+    if (!event) continue;
+    if (event->kind == kind) return *std::move(event);
+    if (event->kind == Event::Kind::kClosed) return base::Failure{event->reason};
+  }
+  return base::fail(base::Code::kRetry, "no answer for some seconds");
+}
+
 }  // namespace tessera::port

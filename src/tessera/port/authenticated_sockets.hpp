@@ -22,6 +22,9 @@ class AuthenticatedSockets {
       std::optional<SecretKey> key, const AuthenticationSettings& settings = {});
 
   [[nodiscard]] AuthenticatedTransport& transport() { return transport_; }
+  // The next event of a kind, for whoever has one connection and asks one thing at a time. Fails
+  // with the reason if the connection closes first, and with kRetry when the time is over.
+  [[nodiscard]] base::Result<Event> wait_for(Event::Kind kind, int64_t patience_ns);
   // As PosixTransport::wake(); also from signal handlers.
   void wake() { sockets_.wake(); }
 

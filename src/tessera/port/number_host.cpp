@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "tessera/port/posix_clock.hpp"
 #include "tessera/port/secret_key.hpp"
 #include "tessera/port/system_random.hpp"
 
@@ -23,19 +22,6 @@ AuthenticationSettings settings() {
   made.limits = {.frame_bytes_max = 1024, .unsent_bytes_max = 65536, .connections_max = kPeersMax};
   made.half_open_max = kPeersMax;  // all ranks of a job come at the same time
   return made;
-}
-
-// Of a frame, the reason why none came.
-Result<base::Bytes> wait_for_frame(AuthenticatedSockets& sockets) {
-  const PosixClock clock;
-  const int64_t end_ns = clock.now_ns() + kPatienceNs;
-  for (int64_t now_ns = clock.now_ns(); now_ns < end_ns; now_ns = clock.now_ns()) {
-    auto event = sockets.transport().next_event(end_ns - now_ns);
-    if (!event) continue;
-    if (event->kind == Event::Kind::kFrame) return std::move(event->frame);
-    if (event->kind == Event::Kind::kClosed) return base::Failure{event->reason};
-  }
-  return base::fail(Code::kFailed, "no answer for a minute");
 }
 
 }  // namespace
@@ -138,18 +124,18 @@ Result<int64_t> RemoteNumber::change(NumberHost::Change how, int64_t value) {
   writer.u64(place_.id);
   writer.u64(static_cast<uint64_t>(value));
   const auto answered =
-      connection_.with([&](std::optional<Connection>& connection) -> Result<base::Bytes> {
+      connection_.with([&](std::optional<Connection>& connection) -> Result<Event> {
         if (!connection) {
           TESSERA_TRY(connection, connect());
         }
         TESSERA_TRY_VOID(connection->sockets->transport().send(connection->id, request));
-        return wait_for_frame(*connection->sockets);
+        return connection->sockets->wait_for(Event::Kind::kFrame, kPatienceNs);
       });
   if (!answered) {
     return base::fail(answered.error().code, "the number that ranks share, at " + place_.address +
                                                  ": " + answered.error().message());
   }
-  base::ByteReader reader(*answered);
+  base::ByteReader reader(answered->frame);
   TESSERA_TRY(const uint64_t before, reader.u64());
   return static_cast<int64_t>(before);
 }
