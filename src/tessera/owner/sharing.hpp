@@ -5,9 +5,11 @@
 // it. Meshes and views have millions of items and few different lists of holders, so each list is
 // stored once, and neighbouring items with the same list are one stretch.
 //   (S1) The stretches follow each other and cover the items from 0 to items().
-//   (S2) Two stretches that touch have different lists of holders.
+//   (S2) Two neighbouring stretches have different lists of holders, or a gap between them.
 //   (S3) A list names no process twice and has at least one; its first is the item's home, the
 //        process that would write it if nothing were grouped.
+// Where neighbouring items do not touch in the file, bytes lying between them that nobody has,
+// there is a gap: no run on disk goes across it, whoever writes on its two sides.
 // Thread safety: const use from many threads is safe.
 #pragma once
 
@@ -29,6 +31,7 @@ using HoldersId = int32_t;
 struct Stretch {
   int64_t end = 0;  // behind its last item; it begins where the one before ends
   HoldersId holders = 0;
+  bool behind_gap = false;
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
@@ -41,6 +44,8 @@ class Sharing {
   HoldersId intern(std::span<const Process> holders);
   // Adds items behind the last. Requires count >= 0 and a number that intern() gave.
   void append(int64_t count, HoldersId holders);
+  // Items that are added from now on lie behind a gap; nothing if there are none before it.
+  void leave_gap() { gap_ = !stretches_.empty(); }
 
   [[nodiscard]] int processes() const { return processes_; }
   [[nodiscard]] int64_t items() const { return stretches_.empty() ? 0 : stretches_.back().end; }
@@ -58,6 +63,7 @@ class Sharing {
 
  private:
   int processes_ = 0;
+  bool gap_ = false;  // behind the last stretch
   std::vector<Stretch> stretches_;
   std::vector<Process> names_;                        // of all lists, one after the other
   std::vector<size_t> begins_;                        // of list i in names_; one more at the end

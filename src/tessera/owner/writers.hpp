@@ -7,10 +7,12 @@
 //   random    any holder, drawn for each item
 //   first     the holder with the smallest number
 //   idg       interval data grouping: the writer of the item before, if it holds this one too; else
-//             the home of the item behind, if it holds this one; else the item's own home
+//             the home of the item behind, if it holds this one; else the item's own home. (Paper
+//             2's pseudocode asks for the home of the item before, its Table 2 for the writer.)
 //   optimal   the fewest intervals that any choice has (0020 in docs/decisions has the proof)
 //   balanced  few intervals with an imbalance of at most a bound
 //
+// Behind a gap (sharing.hpp) idg, optimal and balanced begin anew: there a change costs nothing.
 // Imbalance is (most - fewest) / average of the items that the processes write, as paper 2 has it.
 // Thread safety: pure functions on values; const use from many threads is safe.
 #pragma once
@@ -50,6 +52,8 @@ class Writers {
 
   // Adds items behind the last. Requires count >= 0 and a writer below processes().
   void append(int64_t count, Process writer);
+  // Makes room for so many intervals.
+  void reserve(size_t intervals) { intervals_.reserve(intervals); }
 
   [[nodiscard]] int processes() const { return processes_; }
   [[nodiscard]] int64_t items() const { return intervals_.empty() ? 0 : intervals_.back().end; }
@@ -73,7 +77,7 @@ struct PolicyOptions {
 
 // Chooses a writer, one of its holders, for every item.
 // Fails with kInvalid if max_imbalance is negative or not a number, and kBalanced with kNotFound,
-// naming the smallest imbalance found, if no choice was found that keeps the bound.
+// naming the smallest imbalance that any choice has, if none keeps the bound.
 // Cost: O(stretches + holders), for kRandom O(items), for kBalanced some rounds of that.
 [[nodiscard]] base::Result<Writers> choose_writers(const Sharing& sharing,
                                                    const PolicyOptions& options);

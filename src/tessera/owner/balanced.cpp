@@ -1,0 +1,143 @@
+#include "tessera/owner/balanced.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "tessera/owner/handover.hpp"
+#include "tessera/owner/load_window.hpp"
+#include "tessera/owner/policies.hpp"
+#include "tessera/owner/priced_path.hpp"
+
+namespace tessera::owner {
+
+using base::Code;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr int kRounds = 24;
+constexpr double kFirstStep = 8;  // of prices, in changes of the writer; later ones are smaller
+
+double average_load(const Sharing& sharing) {
+  return static_cast<double>(sharing.items()) / sharing.processes();
+}
+
+// The largest difference of two loads that keeps the bound, as measure() computes it.
+int64_t widest_window(const Sharing& sharing, double max_imbalance) {
+  const double average = average_load(sharing);
+  const double width = max_imbalance * average;
+  if (!(width < static_cast<double>(sharing.items()))) return sharing.items();
+  auto widest = static_cast<int64_t>(width) + 1;
+  while (widest > 0 && static_cast<double>(widest) / average > max_imbalance) --widest;
+  return widest;
+}
+
+// The writer of each stretch, for writers that change only between stretches.
+std::vector<Process> by_stretch(const Sharing& sharing, const Writers& writers) {
+  std::vector<Process> result;
+  result.reserve(sharing.stretches().size());
+  auto interval = writers.intervals().begin();
+  for (const Stretch& stretch : sharing.stretches()) {
+    while (interval->end < stretch.end) ++interval;
+    result.push_back(interval->writer);
+  }
+  return result;
+}
+
+// Runs on disk, which end at gaps.
+int64_t changes(const Sharing& sharing, std::span<const Process> writers) {
+  const auto all = sharing.stretches();
+  int64_t count = 0;
+  for (size_t i = 1; i < all.size(); ++i) {
+    if (writers[i] != writers[i - 1] && !all[i].behind_gap) ++count;
+  }
+  return count;
+}
+
+base::Failure too_uneven(double possible, double bound) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "no choice of writers has an imbalance of at most %.6g; the smallest is %.6g",
+                bound, possible);
+  return fail(Code::kNotFound, text);
+}
+
+// The rounds: proposals by price, and the best of them that keeps the bound.
+class Rounds {
+ public:
+  Rounds(const Sharing& sharing, double max_imbalance)
+      : sharing_(sharing),
+        max_imbalance_(max_imbalance),
+        width_(widest_window(sharing, max_imbalance)),
+        path_(sharing),
+        prices_(static_cast<size_t>(sharing.processes())) {}
+
+  Result<Writers> run() {
+    std::vector<Process> proposal = by_stretch(sharing_, optimal_writers(sharing_));
+    fewest_ = changes(sharing_, proposal);
+    for (int round = 0;; ++round) {
+      TESSERA_TRY_VOID(consider(proposal));
+      if (round == kRounds || best_changes_ == fewest_) return *std::move(best_);
+      raise_prices(kFirstStep / std::sqrt(round + 1));
+      proposal = path_.cheapest(prices_);
+    }
+  }
+
+ private:
+  Result<void> consider(std::span<const Process> proposal) {
+    LoadWindow window(sharing_, proposal);
+    loads_.assign(window.loads().begin(), window.loads().end());
+    if (best_ && changes(sharing_, proposal) >= best_changes_) return {};
+    window.bring_into(width_);
+    if (window.highest() - window.lowest() > width_) {
+      const auto width = static_cast<double>(window.highest() - window.lowest());
+      return too_uneven(width / average_load(sharing_), max_imbalance_);
+    }
+    bounds_ = {window.lowest(), window.highest()};
+    Handover handover(sharing_, proposal);
+    handover.reach(window.amounts());
+    handover.absorb(bounds_);
+    const int64_t count = handover.changes();
+    if (best_ && count >= best_changes_) return {};
+    best_ = handover.writers();
+    best_changes_ = count;
+    return {};
+  }
+
+  // One price step is a change of the writer for each run of average length.
+  void raise_prices(double step) {
+    const double length = static_cast<double>(sharing_.items()) / static_cast<double>(fewest_ + 1);
+    const double average = average_load(sharing_);
+    for (size_t p = 0; p < prices_.size(); ++p) {
+      const int64_t over = std::max<int64_t>(0, loads_[p] - bounds_.highest) -
+                           std::max<int64_t>(0, bounds_.lowest - loads_[p]);
+      const double share = std::clamp(static_cast<double>(over) / average, -1.0, 1.0);
+      prices_[p] += step * share / length;
+    }
+  }
+
+  const Sharing& sharing_;
+  double max_imbalance_;
+  int64_t width_;
+  PricedPath path_;
+  std::vector<double> prices_;  // by process
+  std::vector<int64_t> loads_;  // of the last proposal
+  LoadBounds bounds_;
+  int64_t fewest_ = 0;  // changes of any choice
+  std::optional<Writers> best_;
+  int64_t best_changes_ = 0;
+};
+
+}  // namespace
+
+Result<Writers> balanced_writers(const Sharing& sharing, double max_imbalance) {
+  if (sharing.items() == 0) return Writers(sharing.processes());
+  return Rounds(sharing, max_imbalance).run();
+}
+
+}  // namespace tessera::owner
