@@ -38,16 +38,17 @@ void for_each_tetrahedron(const GridSize& size, Visit&& visit) {
   TESSERA_ASSERT(size.x > 0 && size.y > 0 && size.z > 0 && size.nodes() <= kMaxNodes);
   const auto cube =
       internal::cube_tetrahedra({1, static_cast<Node>(size.x), static_cast<Node>(size.x * size.y)});
+  const auto visit_cube = [&](Node origin) {
+    for (const auto& corners : cube) {
+      const std::array<Node, 4> nodes{origin + corners[0], origin + corners[1], origin + corners[2],
+                                      origin + corners[3]};
+      visit(std::span<const Node>(nodes));
+    }
+  };
   for (int64_t z = 0; z + 1 < size.z; ++z) {
     for (int64_t y = 0; y + 1 < size.y; ++y) {
-      for (int64_t x = 0; x + 1 < size.x; ++x) {
-        const auto origin = static_cast<Node>((z * size.y + y) * size.x + x);
-        for (const auto& corners : cube) {
-          const std::array<Node, 4> nodes{origin + corners[0], origin + corners[1],
-                                          origin + corners[2], origin + corners[3]};
-          visit(std::span<const Node>(nodes));
-        }
-      }
+      const int64_t row = (z * size.y + y) * size.x;
+      for (int64_t x = 0; x + 1 < size.x; ++x) visit_cube(static_cast<Node>(row + x));
     }
   }
 }
