@@ -20,6 +20,7 @@ extern const struct Subtest overlap_subtests[];
 extern const struct Subtest pointer_subtests[];
 extern const struct Subtest random_subtests[];
 extern const struct Subtest repeat_subtests[];
+extern const struct Subtest replicated_subtests[];
 extern const struct Subtest shared_subtests[];
 extern const struct Subtest size_subtests[];
 extern const struct Subtest split_subtests[];

@@ -54,6 +54,10 @@ constexpr Option kTable[] = {
                       "How independent operations reach the file, where that way is possible."),
     base::enum_option("tessera_collective", "automatic", "automatic|independent|window|two_phase",
                       "How collective operations reach the file, where that way is possible."),
+    base::enum_option("tessera_replicated", "false", "true|false",
+                      "The program promises that ranks which write the same byte in one collective "
+                      "write have the same value for it: one of them then writes it, chosen so that "
+                      "runs get long. For blocking and split collective writes."),
     base::enum_option("tessera_durable", "sync", "sync|close",
                       "When written bytes are made durable: at MPI_File_sync only, or also at "
                       "MPI_File_close."),
@@ -309,6 +313,7 @@ void Hints::settle() {
   ind_wr_buffer_size = value("ind_wr_buffer_size").number;
   engine = engine_of(value("tessera_engine").text);
   collective = collective_of(value("tessera_collective").text);
+  replicated = value("tessera_replicated").text == "true";
   durable_close = value("tessera_durable").text == "close";
   uring = toggle_of(value("tessera_uring").text);
   lock = lock_of(value("tessera_lock").text);

@@ -69,6 +69,7 @@ class Hints {
   int64_t ind_wr_buffer_size = 0;
   EngineHint engine = EngineHint::kAutomatic;
   CollectiveHint collective = CollectiveHint::kAutomatic;
+  bool replicated = false;  // ranks that write the same byte together write the same value
   bool durable_close = false;
   Toggle uring = Toggle::kAutomatic;
   LockHint lock = LockHint::kList;

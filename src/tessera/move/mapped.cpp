@@ -38,6 +38,7 @@ class MappedTransfer {
   bool move_part(Interval part, const port::FileMapping& mapping);
   [[nodiscard]] int64_t first_of(Interval part) const;
   bool move_packed(Interval part, const port::FileMapping& mapping);
+  bool move_paired(Interval part, const port::FileMapping& mapping);
   bool copy(std::byte* stream, Interval part, const port::FileMapping& mapping);
 
   const Move& move_;
@@ -64,8 +65,7 @@ bool MappedTransfer::extend_file(const Island& window) {
   return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
 }
 
-// Copies part of the stream between memory, where it lies in one piece, and the mapping. Only this
-// touches the mapping.
+// Copies part of the stream between memory, where it lies in one piece, and the mapping.
 bool MappedTransfer::copy(std::byte* stream, Interval part, const port::FileMapping& mapping) {
   const Pattern places = move_.file.shifted({{-mapping.begin()}}).value();
   return mapping.touch([this, stream, part, &places, &mapping] {
@@ -92,8 +92,22 @@ bool MappedTransfer::move_packed(Interval part, const port::FileMapping& mapping
   return true;
 }
 
+// Copies part of the stream run by run.
+bool MappedTransfer::move_paired(Interval part, const port::FileMapping& mapping) {
+  const Move piece = move_.clip(part);
+  return mapping.touch([this, &piece, &mapping] {
+    if (reads()) {
+      copy_from_buffer(piece, mapping.data(), mapping.begin());
+    } else {
+      copy_to_buffer(piece, mapping.data(), mapping.begin());
+    }
+  });
+}
+
 bool MappedTransfer::move_part(Interval part, const port::FileMapping& mapping) {
-  if (!move_.memory_is_run()) return move_packed(part, mapping);
+  if (!move_.memory_is_run()) {
+    return has_long_runs(move_) ? move_paired(part, mapping) : move_packed(part, mapping);
+  }
   std::byte* const stream = move_.base + move_.memory.at()[0];
   const int64_t turn = first_of(part);
   return copy(stream + turn, {turn, part.end}, mapping) &&

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <memory>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/pattern/copy.hpp"
+#include "tessera/pattern/cursor.hpp"
 #include "tessera/pattern/join.hpp"
 
 namespace tessera::move {
@@ -26,6 +29,8 @@ constexpr int64_t kLongRunBytes = 4096;
 // Shorter runs are collected before they are written around the caches.
 constexpr int64_t kCollectedRunBytes = 512;
 constexpr pattern::Budget kJoinBudget = {.steps = 32, .max_runs = 0};
+// Runs of this length on both sides are copied one by one sooner than packed and unpacked.
+constexpr int64_t kPairedRunBytes = 128;
 
 // The file's pattern, seen from the buffer.
 Pattern in_buffer(const Move& move, int64_t begin) {
@@ -33,6 +38,10 @@ Pattern in_buffer(const Move& move, int64_t begin) {
   if (move.file.empty()) return {};
   TESSERA_ASSERT(move.file.span().begin >= begin);
   return move.file.shifted({{-begin}}).value();
+}
+
+bool are_long_runs(const Pattern& a, const Pattern& b) {
+  return a.size() >= kPairedRunBytes * std::max(a.runs(), b.runs());
 }
 
 // Copies from one pattern to another of the same size.
@@ -43,8 +52,38 @@ struct Copy {
   const Pattern& from_pattern;
 
   [[nodiscard]] bool joined() const;
+  void paired() const;
   void staged() const;
   void run() const;
+};
+
+// The runs of a pattern one after the other, of which parts may be taken.
+class Runs {
+ public:
+  explicit Runs(const Pattern& pattern) : cursor_(pattern) { refill(); }
+
+  [[nodiscard]] int64_t at() const { return pieces_[next_].at[0] + taken_; }
+  [[nodiscard]] int64_t left() const { return pieces_[next_].length - taken_; }
+  // Requires length <= left().
+  void take(int64_t length) {
+    taken_ += length;
+    if (left() > 0) return;
+    taken_ = 0;
+    if (++next_ == count_) refill();
+  }
+
+ private:
+  void refill() {
+    next_ = 0;
+    count_ = cursor_.next_pieces(pieces_);
+    if (count_ == 0) pieces_[0] = {};
+  }
+
+  pattern::Cursor<1> cursor_;
+  std::array<pattern::Piece<1>, 64> pieces_;
+  size_t next_ = 0;
+  size_t count_ = 0;
+  int64_t taken_ = 0;  // of the next piece
 };
 
 bool Copy::joined() const {
@@ -54,6 +93,19 @@ bool Copy::joined() const {
   if (!pairs) return false;
   pattern::copy_pairs(to, from, *pairs);
   return true;
+}
+
+
+void Copy::paired() const {
+  Runs into(to_pattern);
+  Runs out_of(from_pattern);
+  for (int64_t left = to_pattern.size(); left > 0;) {
+    const int64_t length = std::min(into.left(), out_of.left());
+    std::memcpy(to + into.at(), from + out_of.at(), static_cast<size_t>(length));
+    into.take(length);
+    out_of.take(length);
+    left -= length;
+  }
 }
 
 void Copy::staged() const {
@@ -73,6 +125,8 @@ void Copy::run() const {
     pattern::scatter(to, from + from_pattern.at()[0], to_pattern);
   } else if (to_pattern.runs() == 1) {
     pattern::gather(to + to_pattern.at()[0], from, from_pattern);
+  } else if (are_long_runs(to_pattern, from_pattern)) {
+    paired();
   } else if (!joined()) {
     staged();
   }
@@ -87,6 +141,8 @@ const char* direction_name(Direction direction) {
 Move Move::clip(Interval stream) const {
   return {direction, file.clip(stream), memory.clip(stream), base};
 }
+
+bool has_long_runs(const Move& move) { return are_long_runs(move.file, move.memory); }
 
 int64_t cores_for(int processes) {
   static const int64_t online = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));

@@ -45,6 +45,9 @@ struct Move {
   [[nodiscard]] Move clip(Interval stream) const;
 };
 
+// Whether the runs of both sides are so long that they are best copied one by one.
+[[nodiscard]] bool has_long_runs(const Move& move);
+
 // The cores that so many processes of this node have, at most one each: a process that is bound to
 // one has companions on the others.
 [[nodiscard]] int64_t cores_for(int processes);
@@ -55,7 +58,8 @@ struct Move {
 
 // Copies the bytes of the move to or from a buffer that holds a piece of the file: byte p of the
 // file is at buffer[p - begin]. Requires that the buffer holds every position of the move. Patterns
-// that are irregular on both sides are copied through a small packed buffer, never joined.
+// that are irregular on both sides are copied run by run or, where runs are short, through a small
+// packed buffer; they are never joined.
 void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin);          // from memory
 void copy_from_buffer(const Move& move, const std::byte* buffer, int64_t begin);  // to memory
 

@@ -90,6 +90,18 @@ TEST(Move, LargeCopiesOfRegularPatternsAreRight) {
   copy_there_and_back({strided(6, 24, 32, 30'000), strided(1, 60, 61, 12'000)});
 }
 
+TEST(Move, LongRunsOfBothSidesAreCopiedOneByOne) {
+  const Large alike = {strided(5, 240, 512, 3'000), strided(0, 240, 272, 3'000)};
+  const Large cut_apart = {strided(7, 300, 512, 2'000), strided(3, 400, 401, 1'500)};
+  for (const Large& large : {alike, cut_apart}) {
+    EXPECT_TRUE(has_long_runs({Direction::kWrite, large.file, large.memory, nullptr}));
+    copy_there_and_back(large);
+  }
+  const Large short_in_memory = {strided(5, 240, 512, 100), strided(0, 24, 32, 1'000)};
+  EXPECT_FALSE(
+      has_long_runs({Direction::kWrite, short_in_memory.file, short_in_memory.memory, nullptr}));
+}
+
 TEST(Move, LargeCopiesOfIrregularPatternsAreRight) {
   Chance chance(pattern::model::seed());
   const auto irregular = [&chance](int64_t at, int64_t size) {

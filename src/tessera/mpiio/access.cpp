@@ -115,6 +115,7 @@ base::Result<int64_t> first_etype(OpenFile& file, const Access& access, int64_t 
     case Pointer::kIndividual:
       return file.position;
     default:
+      file.pointer_moved = true;
       return file.group->shared_pointer().fetch_add(etypes);
   }
 }
@@ -127,6 +128,7 @@ base::Result<int64_t> ordered_etype(OpenFile& file, int64_t etypes) {
     int64_t pointer;
   };
   port::Exchange& exchange = file.group->exchange();
+  file.pointer_moved = true;
   Share mine = {etypes, 0};
   base::Result<void> loaded;
   if (exchange.rank() == 0) {
@@ -273,10 +275,24 @@ Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
   return finish(**prepared, moved, buffer);
 }
 
+// Whether ranks hold equal copies of what they write, of which one is enough.
+bool is_replicated(const OpenFile& file, Direction direction) {
+  return direction == Direction::kWrite && file.hints->replicated;
+}
+
 // Whether one run may be moved before the ranks meet: they are on one node, and no hint asks for
 // buffers of aggregators.
 bool goes_ahead(const OpenFile& file, const Access& access) {
-  return file.group->team() != nullptr && move::may_go_ahead(access.direction, *file.hints);
+  return file.group->team() != nullptr && !is_replicated(file, access.direction) &&
+         move::may_go_ahead(access.direction, *file.hints);
+}
+
+// A write of replicated bytes: each rank makes its share, and all bytes of each are written.
+Transfer execute_grouped(OpenFile& file, const Move& moved, const base::Result<void>& before) {
+  return file.grouped.execute(moved, before, file.group->exchange(),
+                              [&file](const Move& share, const base::Result<void>& failed) {
+                                return execute_together(file, share, failed);
+                              });
 }
 
 // A rank that moves one run does so before it meets the others (C2 of move/collective.hpp).
@@ -309,7 +325,9 @@ Done access_together(OpenFile& file, const Access& access, const Buffer& buffer)
       prepared = *std::move(placed);
     }
   }
-  const Transfer moved = execute_together(file, prepared->move, before);
+  const Transfer moved = is_replicated(file, access.direction)
+                             ? execute_grouped(file, prepared->move, before)
+                             : execute_together(file, prepared->move, before);
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return finish(*prepared, moved, buffer);
 }

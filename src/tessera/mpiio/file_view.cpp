@@ -1,6 +1,7 @@
 // Views and pointers of open files.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tessera/base/checked.hpp"
 #include "tessera/mpiio/commitment.hpp"
@@ -74,6 +75,17 @@ base::Result<FileView> make_view(const ViewArguments& given, bool only_read) {
 
 }  // namespace
 
+base::Result<bool> OpenFile::agree_on_view(const base::Result<FileView>& made) {
+  enum : uint64_t { kFine, kPointerMoved, kFailed };
+  const uint64_t fine = std::exchange(pointer_moved, false) || sequential() ? kPointerMoved : kFine;
+  TESSERA_TRY(const uint64_t worst, group->exchange().all_max(made ? fine : kFailed));
+  if (worst == kFailed) {
+    pointer_moved = fine == kPointerMoved;
+    TESSERA_TRY_VOID(group->exchange().agree(made ? base::Result<void>() : base::failure_of(made)));
+  }
+  return worst == kPointerMoved;
+}
+
 base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etype,
                                       MPI_Datatype filetype, const char* datarep, MPI_Info info) {
   const Stopwatch watch;
@@ -90,8 +102,7 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   } else {
     made = make_view({displacement, etype, filetype, datarep}, only_read());
   }
-  // All have read the shared pointer before it is set anew.
-  TESSERA_TRY_VOID(group->exchange().agree(made ? base::Result<void>() : base::failure_of(made)));
+  TESSERA_TRY(const bool pointer_moves, agree_on_view(made));
   drop_type(view.etype);
   drop_type(view.filetype);
   view = *std::move(made);
@@ -100,9 +111,10 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   if (record) record->set_view(view);
   position = 0;
   base::Result<void> mine;
-  if (group->rank() == 0) mine = group->shared_pointer().store(0);
+  if (pointer_moves && group->rank() == 0) mine = group->shared_pointer().store(0);
   if (info != MPI_INFO_NULL) TESSERA_TRY_VOID(set_info(info));
-  TESSERA_TRY_VOID(objects ? objects->meet(mine) : group->exchange().agree(mine));
+  if (objects) TESSERA_TRY_VOID(objects->meet(mine));
+  if (!objects && pointer_moves) TESSERA_TRY_VOID(group->exchange().agree(mine));
   const bool writes_through_it = objects && !only_read() && !view.empty;
   if (writes_through_it) objects->set_view(writer_view(view.ascending, group->rank()));
   base::Result<void> verdict = info != MPI_INFO_NULL ? base::Result<void>() : settle_locks();
@@ -152,6 +164,7 @@ base::Result<void> OpenFile::seek_shared(MPI_Offset offset, int whence) {
     const auto current = group->shared_pointer().load();
     where = current ? target(offset, whence, *current) : base::failure_of(current);
   }
+  pointer_moved = true;
   // All have read the pointer before it is set anew.
   TESSERA_TRY_VOID(group->exchange().agree(where ? base::Result<void>() : base::failure_of(where)));
   base::Result<void> mine;

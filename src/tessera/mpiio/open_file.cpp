@@ -237,6 +237,7 @@ base::Result<void> OpenFile::prepare(MPI_Comm comm) {
   TESSERA_TRY(processes, process_group(comm));
   if ((amode & MPI_MODE_APPEND) != 0) {
     TESSERA_TRY(position, size());
+    pointer_moved = true;
   }
   if (group->rank() == 0) TESSERA_TRY_VOID(group->shared_pointer().store(position));
   return {};

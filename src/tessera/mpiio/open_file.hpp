@@ -17,6 +17,7 @@
 #include <string>
 
 #include "tessera/move/engine.hpp"
+#include "tessera/move/grouped_writes.hpp"
 #include "tessera/move/hints.hpp"
 #include "tessera/mpiio/error_handlers.hpp"
 #include "tessera/mpiio/file_locks.hpp"
@@ -121,8 +122,10 @@ class OpenFile {
   std::shared_ptr<const move::Hints> atomic_hints;  // of writes in atomic mode
   move::Costs costs;
   std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
+  move::GroupedWrites grouped;  // of replicated bytes
   FileView view;
-  int64_t position = 0;  // the individual pointer, in etypes
+  int64_t position = 0;        // the individual pointer, in etypes
+  bool pointer_moved = false;  // the shared one, by this rank, since it was set to 0
   bool atomic = false;
   ErrorHandler handler;
   std::optional<SplitAccess> split;
@@ -145,6 +148,9 @@ class OpenFile {
   // What atomic mode locks follows from views and hints. Collective.
   [[nodiscard]] base::Result<void> settle_locks();
   [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
+  // The verdict on the views of all ranks, and whether the shared pointer has to be set to 0: all
+  // have read it by then. Collective.
+  [[nodiscard]] base::Result<bool> agree_on_view(const base::Result<FileView>& made);
   [[nodiscard]] base::Result<int64_t> end_in_etypes() const;
   [[nodiscard]] base::Result<int64_t> target(MPI_Offset offset, int whence, int64_t current) const;
   void register_file();
