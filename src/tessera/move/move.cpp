@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 
@@ -60,30 +59,31 @@ struct Copy {
 // The runs of a pattern one after the other, of which parts may be taken.
 class Runs {
  public:
-  explicit Runs(const Pattern& pattern) : cursor_(pattern) { refill(); }
+  explicit Runs(const Pattern& pattern) : cursor_(pattern) { next_stripe(); }
 
-  [[nodiscard]] int64_t at() const { return pieces_[next_].at[0] + taken_; }
-  [[nodiscard]] int64_t left() const { return pieces_[next_].length - taken_; }
+  [[nodiscard]] int64_t at() const { return at_ + taken_; }
+  [[nodiscard]] int64_t left() const { return stripe_.length - taken_; }
   // Requires length <= left().
   void take(int64_t length) {
     taken_ += length;
-    if (left() > 0) return;
+    if (taken_ < stripe_.length) return;
     taken_ = 0;
-    if (++next_ == count_) refill();
+    at_ += stripe_.stride[0];
+    if (++run_ == stripe_.count) next_stripe();
   }
 
  private:
-  void refill() {
-    next_ = 0;
-    count_ = cursor_.next_pieces(pieces_);
-    if (count_ == 0) pieces_[0] = {};
+  void next_stripe() {
+    if (!cursor_.next(stripe_)) stripe_ = {};
+    at_ = stripe_.at[0];
+    run_ = 0;
   }
 
   pattern::Cursor<1> cursor_;
-  std::array<pattern::Piece<1>, 64> pieces_;
-  size_t next_ = 0;
-  size_t count_ = 0;
-  int64_t taken_ = 0;  // of the next piece
+  pattern::Stripe<1> stripe_;
+  int64_t at_ = 0;   // of the run
+  int64_t run_ = 0;  // of the stripe
+  int64_t taken_ = 0;
 };
 
 bool Copy::joined() const {
