@@ -1,6 +1,6 @@
 # What `make install` puts on a machine: the programs, one static library of the folders marked
-# INSTALL, their headers, the lock library for C programs, and what CMake and pkg-config need to
-# find them. docs/decisions/0002-one-installed-library.md says why it is one library.
+# INSTALL, their headers, the libraries for C programs, and what CMake and pkg-config need to find
+# them. docs/decisions/0002-one-installed-library.md says why it is one library.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -59,13 +59,23 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/tesseraConfigVersio
   COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH TESSERA_PC_PREFIX
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-foreach(module tessera tessera-lock)
-  configure_file(cmake/${module}.pc.in ${CMAKE_BINARY_DIR}/package/${module}.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/package/${module}.pc
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/tessera.pc.in ${CMAKE_BINARY_DIR}/package/tessera.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/package/tessera.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The libraries for C programs: NAME is tessera_NAME.h, libtessera-NAME.so, tessera::NAME and the
+# module tessera-NAME.
+get_property(c_libraries GLOBAL PROPERTY TESSERA_C_LIBRARIES)
+set(TESSERA_C_ABOUT_lock "list locks for programs in C")
+foreach(TESSERA_C_NAME ${c_libraries})
+  set(TESSERA_C_ABOUT ${TESSERA_C_ABOUT_${TESSERA_C_NAME}})
+  set(module ${CMAKE_BINARY_DIR}/package/tessera-${TESSERA_C_NAME}.pc)
+  configure_file(cmake/tessera-c.pc.in ${module} @ONLY)
+  install(FILES ${module} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(TARGETS tessera_capi_${TESSERA_C_NAME} EXPORT tesseraTargets)
 endforeach()
 
-install(TARGETS tessera_library tessera_capi EXPORT tesseraTargets)
+install(TARGETS tessera_library EXPORT tesseraTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/tesseraConfig.cmake

@@ -2,11 +2,10 @@
 #include <tessera_lock.h>
 
 #include <cstdlib>
-#include <exception>
-#include <new>
 #include <optional>
 #include <string>
 
+#include "tessera/capi/answer.hpp"
 #include "tessera/capi/connection.hpp"
 #include "tessera/capi/requests.hpp"
 
@@ -20,9 +19,6 @@ namespace {
 
 using base::Code;
 using base::Result;
-
-// In this thread, of the last call.
-thread_local std::string t_error;
 
 int status_of(Code code) {
   switch (code) {
@@ -41,31 +37,9 @@ int status_of(Code code) {
   return TESSERA_LOCK_FAILED;
 }
 
-// Where no memory is left for the sentence there is none.
-int fail_plainly(const char* text) noexcept {
-  t_error.clear();
-  try {
-    t_error = text;
-  } catch (const std::exception&) {
-    t_error.clear();
-  }
-  return TESSERA_LOCK_FAILED;
-}
-
-// The status of a call, and its sentence for tessera_lock_error().
 template <typename Call>
 int answer(Call call) noexcept {
-  try {
-    t_error.clear();
-    const Result<void> done = call();
-    if (done) return TESSERA_LOCK_OK;
-    t_error = done.error().message();
-    return status_of(done.error().code);
-  } catch (const std::bad_alloc&) {
-    return fail_plainly("there is no memory left");
-  } catch (const std::exception& thrown) {
-    return fail_plainly(thrown.what());
-  }
+  return answer_with(status_of, call);
 }
 
 // The argument, or else the variable; nothing if neither is there.
@@ -168,4 +142,4 @@ int tessera_lock_release(tessera_lock_connection* connection, tessera_lock_id lo
   });
 }
 
-const char* tessera_lock_error(void) { return capi::t_error.c_str(); }
+const char* tessera_lock_error(void) { return capi::last_error().c_str(); }
