@@ -33,11 +33,15 @@ foreach(library ${libraries})
   if(library STREQUAL "Threads::Threads")
     string(APPEND TESSERA_FIND_DEPENDENCIES "find_dependency(Threads)\n")
     string(APPEND TESSERA_PC_LIBS " -pthread")
-  elseif(library MATCHES "^(uring|sodium)::")
+  elseif(library MATCHES "^(uring|sodium|metis)::")
     set(name ${CMAKE_MATCH_1})
     string(APPEND TESSERA_FIND_DEPENDENCIES
       "include(\"\${CMAKE_CURRENT_LIST_DIR}/${name}.cmake\")\n")
-    string(APPEND TESSERA_PC_REQUIRES " lib${name}")
+    if(name STREQUAL "metis")
+      string(APPEND TESSERA_PC_LIBS " -lmetis")  # it has no module
+    else()
+      string(APPEND TESSERA_PC_REQUIRES " lib${name}")
+    endif()
     install(FILES ${PROJECT_SOURCE_DIR}/cmake/${name}.cmake
             DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)
   elseif(library STREQUAL "fmt::fmt")
@@ -67,6 +71,7 @@ install(FILES ${CMAKE_BINARY_DIR}/package/tessera.pc
 # module tessera-NAME.
 get_property(c_libraries GLOBAL PROPERTY TESSERA_C_LIBRARIES)
 set(TESSERA_C_ABOUT_lock "list locks for programs in C")
+set(TESSERA_C_ABOUT_mesh "mesh plans for programs in C")
 foreach(TESSERA_C_NAME ${c_libraries})
   set(TESSERA_C_ABOUT ${TESSERA_C_ABOUT_${TESSERA_C_NAME}})
   set(module ${CMAKE_BINARY_DIR}/package/tessera-${TESSERA_C_NAME}.pc)
