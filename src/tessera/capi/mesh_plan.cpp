@@ -1,0 +1,185 @@
+#include "tessera/capi/mesh_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/bytes.hpp"
+#include "tessera/base/checked.hpp"
+#include "tessera/mesh/classify.hpp"
+#include "tessera/mesh/fingerprint.hpp"
+#include "tessera/mesh/mesh_file.hpp"
+#include "tessera/mesh/metis_partition.hpp"
+#include "tessera/mesh/partition_file.hpp"
+#include "tessera/port/guarded.hpp"
+#include "tessera/port/plain_file.hpp"
+#include "tessera/port/posix_disk.hpp"
+#include "tessera/port/system_random.hpp"
+
+namespace tessera::capi {
+
+namespace {
+
+using base::Code;
+using base::Result;
+using port::PlainFile;
+
+// One call of METIS at a time, in whatever threads its callers are.
+Result<mesh::Partition> divided(const mesh::Mesh& mesh, int parts, uint64_t seed) {
+  struct Metis {};
+  static port::Guarded<Metis> one_at_a_time;
+  return one_at_a_time.with([&](Metis&) { return mesh::partition_nodes(mesh, parts, seed); });
+}
+
+Result<base::Bytes> read_file(const std::string& path) {
+  TESSERA_TRY(const auto file, PlainFile::open(path, {}));
+  TESSERA_TRY(const int64_t size, file->size());
+  base::Bytes bytes(base::exact_cast<size_t>(size));
+  const port::Transfer read = file->read_at(0, bytes);
+  TESSERA_TRY_VOID(read.status);
+  bytes.resize(base::exact_cast<size_t>(read.bytes));
+  return bytes;
+}
+
+Result<void> write_file(const std::string& path, base::ByteView bytes) {
+  TESSERA_TRY(const auto file,
+              PlainFile::open(path, {.write = true, .create = true, .exclusive = true}));
+  const port::Transfer written = file->write_at(0, bytes);
+  TESSERA_TRY_VOID(written.status);
+  return file->sync();
+}
+
+// Under another name first, so that whoever opens the path finds the old bytes or the new.
+Result<void> replace_file(const std::string& path, base::ByteView bytes) {
+  port::PosixDisk disk;
+  const std::string draft = path + "." + std::to_string(port::SystemRandom().next()) + ".new";
+  auto done = [&]() -> Result<void> {
+    TESSERA_TRY_VOID(write_file(draft, bytes));
+    return disk.rename(draft, path);
+  }();
+  if (!done) {
+    static_cast<void>(disk.remove(draft));
+    return done;
+  }
+  return disk.sync_directory(port::directory_of(path));
+}
+
+base::Failure not_of(const std::string& path, const std::string& what) {
+  return base::fail(Code::kIntegrity, path + " is no plan for " + what);
+}
+
+}  // namespace
+
+Result<MeshPlan> MeshPlan::make(owner::Sharing sharing, const mesh::Partition& partition,
+                                const owner::PolicyOptions& options) {
+  MeshPlan made;
+  TESSERA_TRY(made.plan_.writers, owner::choose_writers(sharing, options));
+  made.plan_.policy = owner::policy_name(options.policy);
+  made.plan_.fingerprint = mesh::fingerprint(partition);
+  made.sharing_ = std::move(sharing);
+  return made;
+}
+
+Result<MeshPlan> MeshPlan::divide(const mesh::Mesh& mesh, int parts,
+                                  const owner::PolicyOptions& options) {
+  TESSERA_TRY(const auto partition, divided(mesh, parts, options.seed));
+  return make(mesh::classify(mesh, partition), partition, options);
+}
+
+Result<MeshPlan> MeshPlan::load(const std::string& path,
+                                const std::optional<mesh::Partition>& partition) {
+  TESSERA_TRY(const base::Bytes bytes, read_file(path));
+  auto decoded = owner::decode_plan(bytes);
+  if (!decoded) return base::fail(Code::kIntegrity, path + ": " + decoded.error().message());
+  MeshPlan made;
+  made.plan_ = *std::move(decoded);
+  const owner::Writers& writers = made.writers();
+  if (writers.items() > mesh::kMaxNodes) {
+    return not_of(path, "a mesh: it has " + std::to_string(writers.items()) + " nodes");
+  }
+  if (partition && made.plan_.fingerprint != mesh::fingerprint(*partition)) {
+    return not_of(path, "this partition of " + std::to_string(partition->part_of.size()) +
+                            " nodes into " + std::to_string(partition->parts) +
+                            " parts; it was made for " + std::to_string(writers.items()) +
+                            " nodes in " + std::to_string(writers.processes()));
+  }
+  return made;
+}
+
+Result<void> MeshPlan::save(const std::string& path) const {
+  TESSERA_TRY(const base::Bytes bytes, owner::encode_plan(plan_));
+  return replace_file(path, bytes);
+}
+
+Result<void> MeshPlan::check_part(int part) const {
+  if (part >= 0 && part < writers().processes()) return {};
+  return base::fail(Code::kInvalid, "there is no part " + std::to_string(part) + " in a plan for " +
+                                        std::to_string(writers().processes()));
+}
+
+Result<const owner::Sharing*> MeshPlan::sharing() const {
+  if (sharing_) return &*sharing_;
+  return base::fail(Code::kNotFound, "the plan was loaded from a file, which has no holders");
+}
+
+Result<Intervals> MeshPlan::share(int part) const {
+  TESSERA_TRY_VOID(check_part(part));
+  Intervals share;
+  for (const auto& interval : writers().share_of(part)) {
+    share.push_back({interval.begin, interval.end});
+  }
+  return share;
+}
+
+Result<std::vector<int64_t>> MeshPlan::nodes(int part) const {
+  TESSERA_TRY(const Intervals share, this->share(part));
+  std::vector<int64_t> nodes;
+  for (const auto& [begin, end] : share) {
+    for (int64_t node = begin; node < end; ++node) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+Result<std::vector<int64_t>> MeshPlan::held(int part) const {
+  TESSERA_TRY_VOID(check_part(part));
+  TESSERA_TRY(const owner::Sharing* const sharing, this->sharing());
+  std::vector<bool> is_held;  // by list of holders
+  for (owner::HoldersId id = 0; id < sharing->lists(); ++id) {
+    const auto holders = sharing->holders(id);
+    is_held.push_back(std::find(holders.begin(), holders.end(), part) != holders.end());
+  }
+  std::vector<int64_t> nodes;
+  int64_t begin = 0;
+  for (const owner::Stretch& stretch : sharing->stretches()) {
+    if (is_held[static_cast<size_t>(stretch.holders)]) {
+      for (int64_t node = begin; node < stretch.end; ++node) nodes.push_back(node);
+    }
+    begin = stretch.end;
+  }
+  return nodes;
+}
+
+Result<std::vector<int32_t>> MeshPlan::part_of() const {
+  TESSERA_TRY(const owner::Sharing* const sharing, this->sharing());
+  std::vector<int32_t> part_of;
+  for (const owner::Stretch& stretch : sharing->stretches()) {
+    part_of.resize(base::exact_cast<size_t>(stretch.end),
+                   base::exact_cast<int32_t>(sharing->holders(stretch.holders).front()));
+  }
+  return part_of;
+}
+
+Result<MeshPlan> plan_files(const std::string& mesh_path, const std::string& partition_path,
+                            int parts, const owner::PolicyOptions& options) {
+  TESSERA_TRY(const auto mesh_file, PlainFile::open(mesh_path, {}));
+  TESSERA_TRY(const mesh::Mesh mesh, mesh::load_mesh(*mesh_file));
+  if (partition_path.empty()) return MeshPlan::divide(mesh, parts, options);
+  TESSERA_TRY(const auto partition_file, PlainFile::open(partition_path, {}));
+  TESSERA_TRY(const auto partition, mesh::read_partition(*partition_file, mesh.nodes()));
+  if (partition.parts != parts) {
+    return base::fail(Code::kInvalid, partition_path + " has " + std::to_string(partition.parts) +
+                                          " parts, not " + std::to_string(parts));
+  }
+  return MeshPlan::make(mesh::classify(mesh, partition), partition, options);
+}
+
+}  // namespace tessera::capi
