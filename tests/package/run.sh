@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests the installed package: installs a build below a temporary prefix, compiles every installed
 # header alone, builds examples/ against the prefix through CMake and through pkg-config, and runs
-# every example both ways; the one in C with a lock server of the installed program.
+# every example both ways; that of locks with a lock server of the installed program, that of meshes
+# under each MPI.
 #
 #   tests/package/run.sh BUILD
 set -eu
@@ -14,7 +15,9 @@ prefix=$scratch/prefix
 
 cmake --install "$build" --prefix "$prefix" >"$scratch/install.log"
 for file in lib/libtessera.a lib/pkgconfig/tessera.pc lib/cmake/tessera/tesseraConfig.cmake \
-  lib/libtessera-lock.so lib/pkgconfig/tessera-lock.pc include/tessera_lock.h; do
+  lib/libtessera-lock.so lib/pkgconfig/tessera-lock.pc include/tessera_lock.h \
+  lib/libtessera-mesh.so lib/pkgconfig/tessera-mesh.pc include/tessera_mesh.h \
+  include/tessera_mesh_mpi.h; do
   [ -f "$prefix/$file" ] || { echo "package: $file was not installed" >&2; exit 1; }
 done
 [ ! -e "$build/bin/tessera" ] || "$prefix/bin/tessera" --version
@@ -51,19 +54,23 @@ for source in "$root"/examples/*.cpp; do
   echo "package: example $name runs, built through CMake and through pkg-config"
 done
 
-# The C interface: its header in C11 and in C++, its library without any other symbol.
+# The C interfaces: each header in C11 and in C++, each library without any other symbol.
+c_strict="-std=c11 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Werror"
+cpp_strict="-std=c++11 -pedantic -Wall -Wextra -Werror"
+for name in lock mesh; do
+  c_cflags=$(pkg-config --cflags "tessera-$name")
+  printf '#include <tessera_%s.h>\n' $name $name >"$scratch/twice"
+  gcc $c_strict -fsyntax-only $c_cflags -x c "$scratch/twice"
+  g++ $cpp_strict -fsyntax-only $c_cflags -x c++ "$scratch/twice"
+  strangers=$(nm -D --defined-only "$prefix/lib/libtessera-$name.so" |
+    grep -v " T tessera_${name}_" || true)
+  [ -z "$strangers" ] ||
+    { echo "package: libtessera-$name.so exports more than its interface:" "$strangers" >&2
+      exit 1; }
+done
+
 lock_cflags=$(pkg-config --cflags tessera-lock)
 lock_libs=$(pkg-config --libs tessera-lock)
-c_strict="-std=c11 -pedantic -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Werror"
-twice='#include <tessera_lock.h>
-#include <tessera_lock.h>'
-echo "$twice" | gcc $c_strict -fsyntax-only $lock_cflags -x c -
-echo "$twice" | g++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only $lock_cflags -x c++ -
-strangers=$(nm -D --defined-only "$prefix/lib/libtessera-lock.so" |
-  grep -v ' T tessera_lock_' || true)
-[ -z "$strangers" ] ||
-  { echo "package: libtessera-lock.so exports more than its interface:" "$strangers" >&2; exit 1; }
-
 gcc $c_strict $lock_cflags "$root/examples/list_lock.c" -o "$scratch/pkg-config/list_lock" \
   $lock_libs -Wl,-rpath,"$prefix/lib"
 export TESSERA_LOCKS="unix:$scratch/locks"
@@ -74,3 +81,28 @@ for build_kind in cmake pkg-config; do
 done
 cmp "$scratch/list_lock.cmake.out" "$scratch/list_lock.pkg-config.out"
 echo "package: example list_lock runs, built through CMake and through pkg-config"
+
+# Mesh plans under each MPI: written by two ranks, read by one. CMake chooses an MPI by itself.
+mesh_cflags=$(pkg-config --cflags tessera-mesh)
+mesh_libs=$(pkg-config --libs tessera-mesh)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+for mpi in openmpi mpich; do
+  command -v "mpicc.$mpi" >/dev/null || continue
+  program=$scratch/pkg-config/mesh_field-$mpi
+  printf '#include <tessera_mesh_mpi.h>\n' >"$scratch/twice"
+  printf '#include <tessera_mesh_mpi.h>\n' >>"$scratch/twice"
+  "mpicc.$mpi" -Wall -Wextra -Wconversion -Wshadow -Werror -std=c11 -fsyntax-only $mesh_cflags \
+    -x c "$scratch/twice"
+  "mpicc.$mpi" -Wall -Wextra -Wconversion -Wshadow -Werror -std=c11 $mesh_cflags \
+    "$root/examples/mesh_field.c" -o "$program" $mesh_libs -Wl,-rpath,"$prefix/lib"
+  "mpiexec.$mpi" -n 2 "$program" "$scratch/field.$mpi" >/dev/null
+  "mpiexec.$mpi" -n 1 "$program" "$scratch/field.$mpi" --read >/dev/null
+  echo "package: example mesh_field runs under $mpi, built through pkg-config"
+done
+if [ -x "$scratch/cmake/mesh_field" ]; then
+  "$scratch/cmake/mesh_field" "$scratch/field.cmake" >/dev/null
+  for mpi in openmpi mpich; do
+    [ ! -e "$scratch/field.$mpi" ] || cmp "$scratch/field.cmake" "$scratch/field.$mpi"
+  done
+  echo "package: example mesh_field runs, built through CMake"
+fi
