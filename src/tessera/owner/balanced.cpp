@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string>
@@ -75,7 +76,8 @@ class Rounds {
         max_imbalance_(max_imbalance),
         width_(widest_window(sharing, max_imbalance)),
         path_(sharing),
-        prices_(static_cast<size_t>(sharing.processes())) {}
+        prices_(static_cast<size_t>(sharing.processes())),
+        loads_(prices_.size()) {}
 
   Result<Writers> run() {
     std::vector<Process> proposal = by_stretch(sharing_, optimal_writers(sharing_));
@@ -89,16 +91,22 @@ class Rounds {
   }
 
  private:
+  // Repairs a proposal that may become the best: one whose loads are not more out of bounds than
+  // those of the proposals before.
   Result<void> consider(std::span<const Process> proposal) {
+    count_loads(proposal);
+    if (best_ && (items_out_of_bounds() > least_out_of_bounds_ ||
+                  changes(sharing_, proposal) >= best_changes_)) {
+      return {};
+    }
     LoadWindow window(sharing_, proposal);
-    loads_.assign(window.loads().begin(), window.loads().end());
-    if (best_ && changes(sharing_, proposal) >= best_changes_) return {};
     window.bring_into(width_);
     if (window.highest() - window.lowest() > width_) {
       const auto width = static_cast<double>(window.highest() - window.lowest());
       return too_uneven(width / average_load(sharing_), max_imbalance_);
     }
     bounds_ = {window.lowest(), window.highest()};
+    least_out_of_bounds_ = items_out_of_bounds();
     Handover handover(sharing_, proposal);
     handover.reach(window.amounts());
     handover.absorb(bounds_);
@@ -109,15 +117,38 @@ class Rounds {
     return {};
   }
 
+  void count_loads(std::span<const Process> proposal) {
+    std::fill(loads_.begin(), loads_.end(), 0);
+    const auto all = sharing_.stretches();
+    int64_t begin = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      loads_[static_cast<size_t>(proposal[i])] += all[i].end - begin;
+      begin = all[i].end;
+    }
+  }
+
+  [[nodiscard]] int64_t items_out_of_bounds() const {
+    int64_t count = 0;
+    for (const int64_t load : loads_) count += std::abs(out_of_bounds(load));
+    return count;
+  }
+
+  // Positive above the bounds, negative below.
+  [[nodiscard]] int64_t out_of_bounds(int64_t load) const {
+    return std::max<int64_t>(0, load - bounds_.highest) -
+           std::max<int64_t>(0, bounds_.lowest - load);
+  }
+
+  [[nodiscard]] double average_length() const {
+    return static_cast<double>(sharing_.items()) / static_cast<double>(fewest_ + 1);
+  }
+
   // One price step is a change of the writer for each run of average length.
   void raise_prices(double step) {
-    const double length = static_cast<double>(sharing_.items()) / static_cast<double>(fewest_ + 1);
     const double average = average_load(sharing_);
     for (size_t p = 0; p < prices_.size(); ++p) {
-      const int64_t over = std::max<int64_t>(0, loads_[p] - bounds_.highest) -
-                           std::max<int64_t>(0, bounds_.lowest - loads_[p]);
-      const double share = std::clamp(static_cast<double>(over) / average, -1.0, 1.0);
-      prices_[p] += step * share / length;
+      const auto over = static_cast<double>(out_of_bounds(loads_[p]));
+      prices_[p] += step * std::clamp(over / average, -1.0, 1.0) / average_length();
     }
   }
 
@@ -131,6 +162,7 @@ class Rounds {
   int64_t fewest_ = 0;  // changes of any choice
   std::optional<Writers> best_;
   int64_t best_changes_ = 0;
+  int64_t least_out_of_bounds_ = 0;  // of the proposals that were repaired, in items
 };
 
 }  // namespace

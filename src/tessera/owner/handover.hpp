@@ -63,7 +63,7 @@ class Handover {
   [[nodiscard]] bool follows(size_t piece, Process writer) const;
   [[nodiscard]] bool precedes(size_t piece, Process writer) const;
   [[nodiscard]] int neighbours_with(size_t piece, Process writer) const;
-  void hand_out(size_t piece, std::vector<Cut>& cuts);
+  void hand_out(size_t index, std::vector<Cut>& cuts);
   void apply(std::vector<Cut> cuts);
 
   const Sharing& sharing_;

@@ -83,8 +83,9 @@ std::optional<Process> LoadWindow::search(Process start, Direction direction) {
   ++searches_;
   reached_.assign(1, start);
   process_seen_[static_cast<size_t>(start)] = searches_;
-  for (size_t i = 0; i < reached_.size(); ++i) {
-    const Process from = reached_[i];
+  size_t done = 0;
+  while (done < reached_.size()) {
+    const Process from = reached_[done++];
     const auto p = static_cast<size_t>(from);
     for (size_t at = lists_begin_[p]; at < lists_begin_[p + 1]; ++at) {
       if (const auto found = follow(lists_of_[at], from, direction)) return found;

@@ -25,13 +25,14 @@ std::vector<Process> PricedPath::cheapest(std::span<const double> prices) {
 }
 
 void PricedPath::walk_forward(std::span<const double> prices) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
+  constexpr double kNever = std::numeric_limits<double>::max();
   const auto all = sharing_.stretches();
   double least_before = 0;
   size_t choice = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     const auto items = static_cast<double>(all[i].end - (i == 0 ? 0 : all[i - 1].end));
-    const double change = least_before + (i == 0 || all[i].behind_gap ? 0 : 1);
+    const bool touches = i > 0 && !all[i].behind_gap;
+    const double change = touches ? least_before + 1 : least_before;
     double least = kNever;
     for (const Process process : sharing_.holders(all[i].holders)) {
       const auto p = static_cast<size_t>(process);

@@ -41,9 +41,9 @@ class Sharing {
   explicit Sharing(int processes);
 
   // The number of a list. Requires (S3) and names below processes(). Cost: O(holders).
-  HoldersId intern(std::span<const Process> holders);
+  HoldersId intern(std::span<const Process> list);
   // Adds items behind the last. Requires count >= 0 and a number that intern() gave.
-  void append(int64_t count, HoldersId holders);
+  void append(int64_t count, HoldersId list);
   // Items that are added from now on lie behind a gap; nothing if there are none before it.
   void leave_gap() { gap_ = !stretches_.empty(); }
 

@@ -88,26 +88,41 @@ base::Failure damaged(size_t byte, const std::string& why) {
               "a plan of writers is damaged at byte " + std::to_string(byte) + ": " + why);
 }
 
-// A reader of a part of the plan that says where in the whole it fails.
-class Place {
+// A reader of a part of the plan that knows where in the whole it is.
+class PartReader {
  public:
-  Place(ByteView whole, ByteView part)
-      : begin_(static_cast<size_t>(part.data() - whole.data())), from(part) {}
+  PartReader(ByteView whole, ByteView part)
+      : begin_(static_cast<size_t>(part.data() - whole.data())), from_(part) {}
 
-  template <typename T>
-  Result<T> named(Result<T> read) const {
-    if (read) return read;
-    return wrong(read.error().context);
+  Result<uint64_t> u64() { return named(from_.u64()); }
+  Result<uint64_t> varint() { return named(from_.varint()); }
+  Result<int64_t> signed_varint() { return named(from_.signed_varint()); }
+  Result<ByteView> sized_bytes() { return named(from_.sized_bytes()); }
+  [[nodiscard]] size_t remaining() const { return from_.remaining(); }
+
+  Result<void> expect_end() {
+    field_ = from_.position();
+    if (remaining() > 0) return wrong("bytes follow where the section should end");
+    return {};
   }
+  // What is wrong with the field read last.
   [[nodiscard]] base::Failure wrong(const std::string& why) const {
-    return damaged(begin_ + from.position(), why);
+    return damaged(begin_ + field_, why);
   }
 
  private:
-  size_t begin_;
+  template <typename T>
+  Result<T> named(Result<T> read) {
+    field_ = end_;
+    end_ = from_.position();
+    if (read) return read;
+    return wrong(read.error().context);
+  }
 
- public:
-  ByteReader from;
+  size_t begin_;
+  ByteReader from_;
+  size_t field_ = 0;  // begin of the field read last
+  size_t end_ = 0;    // and its end
 };
 
 // The body of a whole plan.
@@ -145,13 +160,13 @@ Result<void> check_head(ByteView bytes) {
 
 Result<Sections> read_sections(ByteView whole, ByteView body) {
   Sections sections;
-  Place at(whole, body);
+  PartReader at(whole, body);
   uint64_t before = 0;
-  while (!at.from.at_end()) {
-    TESSERA_TRY(const uint64_t tag, at.named(at.from.varint()));
+  while (at.remaining() > 0) {
+    TESSERA_TRY(const uint64_t tag, at.varint());
     if (tag / 2 <= before) return at.wrong("its sections are not in order");
     before = tag / 2;
-    TESSERA_TRY(const ByteView bytes, at.named(at.from.sized_bytes()));
+    TESSERA_TRY(const ByteView bytes, at.sized_bytes());
     if (before < kSectionEnd) {
       sections[before] = bytes;
     } else if ((tag & kOptional) == 0) {
@@ -163,33 +178,33 @@ Result<Sections> read_sections(ByteView whole, ByteView body) {
 }
 
 // Fills in all but the intervals, and says how many items there are.
-Result<int64_t> read_shape(Place at, WriterPlan& plan) {
-  TESSERA_TRY(plan.fingerprint, at.named(at.from.u64()));
-  TESSERA_TRY(const uint64_t processes, at.named(at.from.varint()));
+Result<int64_t> read_shape(PartReader at, WriterPlan& plan) {
+  TESSERA_TRY(plan.fingerprint, at.u64());
+  TESSERA_TRY(const uint64_t processes, at.varint());
   if (processes < 1 || processes > static_cast<uint64_t>(kPlanMaxProcesses)) {
     return at.wrong("it has no processes, or too many");
   }
   plan.writers = Writers(static_cast<int>(processes));
-  TESSERA_TRY(const uint64_t items, at.named(at.from.varint()));
+  TESSERA_TRY(const uint64_t items, at.varint());
   if (items > static_cast<uint64_t>(kPlanMaxItems)) return at.wrong("it has too many items");
-  TESSERA_TRY(const ByteView policy, at.named(at.from.sized_bytes()));
+  TESSERA_TRY(const ByteView policy, at.sized_bytes());
   if (policy.size() > kPlanMaxTextBytes) return at.wrong("the name of its policy is too long");
   plan.policy = base::text_of(policy);
-  if (!at.from.at_end()) return at.wrong("bytes follow behind its policy");
+  TESSERA_TRY_VOID(at.expect_end());
   return static_cast<int64_t>(items);
 }
 
 // One interval, whose writer differs from the one before it.
-Result<void> read_interval(Place& at, int64_t items, Writers& writers) {
+Result<void> read_interval(PartReader& at, int64_t items, Writers& writers) {
   const auto intervals = writers.intervals();
   const int64_t before = intervals.empty() ? 0 : intervals.back().writer;
-  TESSERA_TRY(const int64_t step, at.named(at.from.signed_varint()));
+  TESSERA_TRY(const int64_t step, at.signed_varint());
   const auto writer = base::checked_add(before, step);
   if (!writer || *writer < 0 || *writer >= writers.processes()) {
     return at.wrong("a writer is not one of its processes");
   }
   if (step == 0 && !intervals.empty()) return at.wrong("two intervals that touch have one writer");
-  TESSERA_TRY(const uint64_t count, at.named(at.from.varint()));
+  TESSERA_TRY(const uint64_t count, at.varint());
   if (count == 0 || count > static_cast<uint64_t>(items - writers.items())) {
     return at.wrong("an interval is empty, or ends behind the last item");
   }
@@ -197,15 +212,14 @@ Result<void> read_interval(Place& at, int64_t items, Writers& writers) {
   return {};
 }
 
-Result<void> read_intervals(Place at, int64_t items, Writers& writers) {
-  TESSERA_TRY(const uint64_t count, at.named(at.from.varint()));
+Result<void> read_intervals(PartReader at, int64_t items, Writers& writers) {
+  TESSERA_TRY(const uint64_t count, at.varint());
   // So the count cannot ask for more memory than the input has bytes for.
-  if (count > at.from.remaining() / kIntervalBytesMin) return at.wrong("intervals are missing");
+  if (count > at.remaining() / kIntervalBytesMin) return at.wrong("intervals are missing");
   writers.reserve(count);
   for (uint64_t i = 0; i < count; ++i) TESSERA_TRY_VOID(read_interval(at, items, writers));
   if (writers.items() != items) return at.wrong("items have no writer");
-  if (!at.from.at_end()) return at.wrong("bytes follow behind its intervals");
-  return {};
+  return at.expect_end();
 }
 
 uint64_t hash_number(uint64_t state, uint64_t number) {
@@ -266,8 +280,8 @@ Result<WriterPlan> decode_plan(ByteView bytes) {
       return damaged(bytes.size(), "section " + std::to_string(needed) + " is missing");
     }
   }
-  TESSERA_TRY(const int64_t items, read_shape(Place(bytes, sections[kShape]), plan));
-  TESSERA_TRY_VOID(read_intervals(Place(bytes, sections[kIntervals]), items, plan.writers));
+  TESSERA_TRY(const int64_t items, read_shape(PartReader(bytes, sections[kShape]), plan));
+  TESSERA_TRY_VOID(read_intervals(PartReader(bytes, sections[kIntervals]), items, plan.writers));
   if (sections[kLabel].size() > kPlanMaxTextBytes) return damaged(0, "its label is too long");
   plan.label = base::text_of(sections[kLabel]);
   return plan;

@@ -1,0 +1,118 @@
+#include "tessera/owner/sharing_of_objects.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tessera/owner/policies.hpp"
+#include "tessera/owner/test_sharings.hpp"
+#include "tessera/port/test_seed.hpp"
+
+namespace tessera::owner {
+namespace {
+
+using object::ObjectSet;
+using pattern::ByteSet;
+using pattern::Interval;
+
+ByteSet set_of(const std::vector<Interval>& intervals) {
+  ByteSet set;
+  for (const Interval& interval : intervals) {
+    set = unite(set, ByteSet::of(interval).value()).value();
+  }
+  return set;
+}
+
+// Rows of a block with ghosts around it, in a file of `width` bytes a row.
+ByteSet rows(Interval lines, Interval columns, int64_t width) {
+  const auto line =
+      pattern::Pattern::run({{lines.begin * width + columns.begin}}, columns.length()).value();
+  return ByteSet::of_ascending(repeat(line, lines.length(), {{width}}).value());
+}
+
+TEST(SharingOfObjects, BytesInFileOrderWithGaps) {
+  const std::vector<ByteSet> views = {set_of({{10, 20}, {40, 45}}), set_of({{15, 30}, {45, 50}})};
+  const ObjectSet objects = ObjectSet::of({0, 100}, views).value();
+  const ObjectSharing found = sharing_of(objects).value();
+  EXPECT_EQ(found.pieces, (std::vector<Interval>{{10, 30}, {40, 50}}));
+  EXPECT_EQ(found.sharing.processes(), 2);
+  EXPECT_EQ(found.sharing.items(), 30);
+  ASSERT_EQ(found.sharing.stretches().size(), 5U);
+  const auto both = found.sharing.holders(found.sharing.stretches()[1].holders);
+  EXPECT_EQ(std::vector<Process>(both.begin(), both.end()), (std::vector<Process>{0, 1}));
+  EXPECT_TRUE(found.sharing.stretches()[3].behind_gap);
+  EXPECT_FALSE(found.sharing.stretches()[4].behind_gap);
+  const Writers writers = home_writers(found.sharing);
+  EXPECT_TRUE(equal(share_of(found, writers, 0), set_of({{10, 20}, {40, 45}})).value());
+  EXPECT_TRUE(equal(share_of(found, writers, 1), set_of({{20, 30}, {45, 50}})).value());
+}
+
+TEST(SharingOfObjects, NoViewsHaveNothing) {
+  const ObjectSharing none = sharing_of(ObjectSet({0, 100})).value();
+  EXPECT_EQ(none.sharing.items(), 0);
+  EXPECT_TRUE(share_of(none, optimal_writers(none.sharing), 0).empty());
+}
+
+TEST(SharingOfObjects, TooManyObjectsAreRefused) {
+  const std::vector<ByteSet> views = {rows({0, 1000}, {0, 10}, 100), rows({0, 1000}, {5, 20}, 100)};
+  const ObjectSet objects = ObjectSet::of({0, 100000}, views).value();
+  EXPECT_TRUE(sharing_of(objects, 3000));
+  const auto refused = sharing_of(objects, 2999);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kTooComplex);
+  EXPECT_NE(refused.error().context.find("3000 objects"), std::string::npos);
+}
+
+// Blocks with ghosts side by side: what each writes is as regular as what it views.
+TEST(SharingOfObjects, SharesOfRegularViewsStayCompressed) {
+  constexpr int64_t kLines = 20000;
+  const std::vector<ByteSet> views = {rows({0, kLines}, {0, 520}, 1024),
+                                      rows({0, kLines}, {504, 1024}, 1024)};
+  const ObjectSet objects = ObjectSet::of({0, kLines * 1024}, views).value();
+  const ObjectSharing found = sharing_of(objects).value();
+  for (const Policy policy : {Policy::kHome, Policy::kIdg, Policy::kFirst}) {
+    const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
+    for (const Process p : {0, 1}) {
+      EXPECT_LT(share_of(found, writers, p).ascending().memory_bytes(), 2000);
+    }
+  }
+}
+
+// Every viewed byte is in the share of exactly one process, which views it.
+TEST(SharingOfObjects, Model) {
+  constexpr int64_t kUniverse = 64;
+  port::SeededRandom random(port::test_seed());
+  for (int round = 0; round < 300; ++round) {
+    const size_t processes = 1 + below(random, 4);
+    std::vector<ByteSet> views;
+    for (size_t p = 0; p < processes; ++p) {
+      std::vector<Interval> intervals;
+      for (size_t i = below(random, 4); i > 0; --i) {
+        const auto begin = static_cast<int64_t>(below(random, kUniverse));
+        const auto length = static_cast<int64_t>(below(random, 20));
+        intervals.push_back({begin, std::min(kUniverse, begin + length)});
+      }
+      views.push_back(set_of(intervals));
+    }
+    const ObjectSet objects = ObjectSet::of({0, kUniverse}, views).value();
+    const ObjectSharing found = sharing_of(objects).value();
+    for (const Policy policy : {Policy::kHome, Policy::kRandom, Policy::kIdg, Policy::kOptimal}) {
+      const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
+      std::vector<ByteSet> shares;
+      for (size_t p = 0; p < processes; ++p) {
+        shares.push_back(share_of(found, writers, static_cast<Process>(p)));
+      }
+      for (int64_t byte = 0; byte < kUniverse; ++byte) {
+        int viewers = 0;
+        int writing = 0;
+        for (size_t p = 0; p < processes; ++p) {
+          viewers += views[p].contains(byte) ? 1 : 0;
+          writing += shares[p].contains(byte) ? 1 : 0;
+          ASSERT_TRUE(views[p].contains(byte) || !shares[p].contains(byte));
+        }
+        ASSERT_EQ(writing, viewers > 0 ? 1 : 0);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::owner
