@@ -19,6 +19,7 @@
 #include "tessera/cli/hint_variables.hpp"
 #include "tessera/cli/hints_command.hpp"
 #include "tessera/cli/locks_command.hpp"
+#include "tessera/cli/mesh_commands.hpp"
 #include "tessera/cli/object_commands.hpp"
 #include "tessera/cli/objects_command.hpp"
 #include "tessera/cli/remap_command.hpp"
@@ -47,6 +48,7 @@ struct CommandLine {
   std::string locks_watch;
   BreakOptions locks_break;
   ObjectCommands object_files;
+  MeshCommands mesh;
   BenchCommandOptions bench;
   VersionOptions version;
 };
@@ -299,6 +301,7 @@ ExitCode run(CommandLine& line) {
   if (chosen("hints")) return run_hints(line.hints);
   if (chosen("locks")) return run_locks_command(line);
   if (const auto code = run_object_command(line.app, line.object_files)) return *code;
+  if (const auto code = run_mesh_command(line.app, line.mesh)) return *code;
   if (chosen("bench")) return run_bench_command(line.bench);
   return run_version(line.version);
 }
@@ -319,6 +322,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_hints(line);
   add_locks(line);
   add_object_commands(line.app, line.object_files);
+  add_mesh_commands(line.app, line.mesh);
   add_bench(line);
   add_version(line);
   const int own = own_arguments(argc, argv);

@@ -18,6 +18,7 @@ Examples:
   tessera remap IN OUT --views V    a file in the layout of those who will read it
   tessera locks                     who holds which bytes of which file now, and who waits
   tessera show FILE                 what is in an object file, and where its bytes lie
+  tessera mesh plan MESH --parts 64 who writes the nodes of a mesh that several parts hold
   tessera bench all                 measure, against the competitors on this machine
   tessera COMMAND --help            more about a command
 
@@ -200,5 +201,48 @@ Examples:
   tessera mount data.obj /mnt/d           then h5dump /mnt/d/data.obj
   fusermount3 -u /mnt/d                   ends it, and commits
   tessera mount --read-only data.obj /mnt/d)";
+
+inline constexpr const char* kMeshFooter = R"(
+Mesh codes keep nodes at the borders of parts in every part that touches them, and each copy is
+valid: who writes them can be chosen so that every process writes few long runs. docs/meshes.md
+tells more.
+
+Examples:
+  tessera mesh plan MESH --parts 64                       the plan with the fewest runs
+  tessera mesh renumber MESH OUT --order rcm              an order of nodes that makes runs long)";
+
+inline constexpr const char* kMeshPlanFooter = R"(
+Finds the parts that hold each node: its own, and those of the nodes that share an element with it.
+Then chooses one of them to write it, and counts what the choice comes to: intervals, runs of nodes
+that one process writes; their average length; LB, the difference between the most and the fewest
+nodes that a process writes, divided by the average.
+
+  metis      the part that METIS gave the node
+  random     any
+  first      the smallest
+  idg        that of the node before, or behind, if it holds this one (interval data grouping)
+  optimal    the fewest intervals that there can be
+  balanced   few intervals with an LB of at most --max-imbalance
+
+Examples:
+  tessera mesh plan MESH --parts 64 --policy all                every policy beside optimal
+  tessera mesh plan MESH --partition MESH.npart.64 --save plan     for a partition that is there
+  tessera mesh plan MESH --parts 64 --policy all --order rcm    what renumbering would gain
+  tessera mesh plan MESH --parts 64 --write-partition p --save plan
+  tessera mesh plan MESH --parts 64 --html plan.html            also a page with plots)";
+
+inline constexpr const char* kMeshRenumberFooter = R"(
+Writes the mesh with its nodes in another order, which is the order of their values in the files
+that programs write. How few intervals a plan can have depends on it.
+
+  rcm        reverse Cuthill-McKee: neighbours get near numbers
+  x, y, z    along an axis
+  hilbert    along a Hilbert curve through the mesh
+  io         for one partition: the nodes of each part together, as rcm has them
+
+Examples:
+  tessera mesh renumber MESH OUT --order rcm
+  tessera mesh renumber MESH OUT --order io --parts 64 --write-partition OUT.part
+  tessera mesh plan OUT --partition OUT.part --save plan)";
 
 }  // namespace tessera::cli

@@ -34,4 +34,11 @@ void Progress::show(int64_t done_bytes, int64_t total_bytes) {
   shown_ = true;
 }
 
+void Progress::say(const std::string& what) {
+  if (!terminal_) return;
+  fmt::print(stderr, "{}{}", kEraseLine, what);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
 }  // namespace tessera::cli

@@ -23,6 +23,8 @@ class Progress {
 
   // A few times a second at most.
   void show(int64_t done_bytes, int64_t total_bytes);
+  // What is being done, where nobody can tell how far it is. Stays until something else is shown.
+  void say(const std::string& what);
 
  private:
   const std::string verb_;

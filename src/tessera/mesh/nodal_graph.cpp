@@ -12,6 +12,12 @@ constexpr int64_t kMaxElements = UINT32_MAX;
 struct Incidence {
   std::vector<int64_t> begins;  // of node i's elements; one more at the end
   std::vector<uint32_t> elements;
+
+  [[nodiscard]] std::span<const uint32_t> of(Node node) const {
+    const auto at = static_cast<size_t>(node);
+    return std::span(elements).subspan(static_cast<size_t>(begins[at]),
+                                       static_cast<size_t>(begins[at + 1] - begins[at]));
+  }
 };
 
 Incidence incidence_of(const Mesh& mesh) {
@@ -44,15 +50,21 @@ base::Result<NodalGraph> nodal_graph(const Mesh& mesh) {
   NodalGraph graph;
   graph.begins.reserve(static_cast<size_t>(mesh.nodes()) + 1);
   std::vector<Node> seen_by(static_cast<size_t>(mesh.nodes()), -1);
+  const auto see = [&](Node node, std::span<const Node> others) {
+    for (const Node other : others) {
+      Node& seen = seen_by[static_cast<size_t>(other)];
+      if (seen == node) continue;
+      seen = node;
+      graph.neighbours.push_back(other);
+    }
+  };
+  const auto corners = mesh.corners();
   for (Node node = 0; node < mesh.nodes(); ++node) {
-    const auto at = static_cast<size_t>(node);
-    seen_by[at] = node;
-    for (int64_t i = incidence.begins[at]; i < incidence.begins[at + 1]; ++i) {
-      for (const Node other : mesh.element(incidence.elements[static_cast<size_t>(i)])) {
-        if (seen_by[static_cast<size_t>(other)] == node) continue;
-        seen_by[static_cast<size_t>(other)] = node;
-        graph.neighbours.push_back(other);
-      }
+    seen_by[static_cast<size_t>(node)] = node;
+    for (const uint32_t element : incidence.of(node)) {
+      const auto begin = static_cast<size_t>(mesh.begins()[element]);
+      const auto end = static_cast<size_t>(mesh.begins()[element + size_t{1}]);
+      see(node, corners.subspan(begin, end - begin));
     }
     graph.begins.push_back(std::ssize(graph.neighbours));
   }
