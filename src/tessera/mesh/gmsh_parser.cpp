@@ -50,6 +50,7 @@ void GmshParser::parse() {
   in_.set_place("");
   if (!has_format_) in_.fail("the file ends without $MeshFormat");
   if (!has_nodes_) in_.fail("the file ends without $Nodes");
+  if (!has_elements_) in_.fail("the file ends without $Elements");
 }
 
 void GmshParser::section(const std::string& name) {
@@ -177,12 +178,14 @@ Node GmshParser::refer(int64_t tag) {
 
 void GmshParser::elements_section() {
   if (!has_nodes_) return in_.fail("elements stand before the $Nodes that they name");
+  if (has_elements_) return in_.fail("a second section of this name");
   if (facts_.format == MeshFormat::kGmsh2) {
     elements_of_2();
   } else {
     elements_of_4();
   }
   if (in_.ok()) end_section("$Elements");
+  has_elements_ = true;
 }
 
 GmshType GmshParser::known_type(int64_t number) {

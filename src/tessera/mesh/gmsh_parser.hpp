@@ -81,6 +81,7 @@ class GmshParser {
   MeshFacts facts_;
   bool has_format_ = false;
   bool has_nodes_ = false;
+  bool has_elements_ = false;
   int dimension_ = -1;  // that the visitor heard of last
   std::vector<Position> positions_;
   std::array<Node, kMaxCorners> corners_;
