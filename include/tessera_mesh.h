@@ -51,7 +51,7 @@ typedef struct tessera_mesh_partition {
 typedef struct tessera_mesh_options {
   const char* policy;   /* NULL is "optimal"; others: metis, random, first, idg, balanced */
   double max_imbalance; /* of "balanced": (most - fewest) / average of the nodes that parts write */
-  uint64_t seed;        /* of "random" */
+  uint64_t seed;        /* of "random", and of METIS where it divides the mesh */
 } tessera_mesh_options;
 
 /* The nodes [begin, end). */
