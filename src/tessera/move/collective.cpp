@@ -8,6 +8,7 @@
 #include "tessera/move/collective_choice.hpp"
 #include "tessera/move/collective_summary.hpp"
 #include "tessera/move/independent.hpp"
+#include "tessera/move/node_choice.hpp"
 #include "tessera/move/phase_timer.hpp"
 #include "tessera/move/two_phase.hpp"
 #include "tessera/move/window_engine.hpp"
@@ -74,13 +75,18 @@ Transfer execute_separately(const Move& move, Context& context, port::Exchange& 
   return transfer;
 }
 
-// The engine for moves that gain from each other; nothing if they turn out not to.
-using Together =
-    std::function<std::optional<Transfer>(const Move&, const Picture&, const WayChoice&)>;
+// The ways of ranks that lie together, or do not.
+struct Ways {
+  // What the picture alone tells.
+  std::function<WayChoice(const Picture&)> choose;
+  // The engine for moves that gain from each other; nothing if they turn out not to, and then the
+  // choice may say why.
+  std::function<std::optional<Transfer>(const Move&, const Picture&, WayChoice&)> together;
+};
 
 // The move once all have met.
 Transfer execute_met(const Move& move, Context& context, port::Exchange& exchange,
-                     const Together& together) {
+                     const Ways& ways) {
   const auto all = exchange_summaries(move, context, exchange);
   if (!all) return {0, base::failure_of(all)};
   // All is done, and everybody knows it.
@@ -89,26 +95,27 @@ Transfer execute_met(const Move& move, Context& context, port::Exchange& exchang
   const auto picture = picture_of(*all);
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
-  const WayChoice way = choose_way(*picture, move.direction);
+  WayChoice way = ways.choose(*picture);
   if (way.way == Way::kSeparately) {
     return execute_separately(move, context, exchange, *picture, way.reason);
   }
   note_way(move, context, false);
-  std::optional<Transfer> moved = together(move, *picture, way);
-  return moved ? *std::move(moved)
-               : execute_separately(move, context, exchange, *picture, describe(*picture));
+  std::optional<Transfer> moved = ways.together(move, *picture, way);
+  if (moved) return *std::move(moved);
+  const std::string reason = way.reason.empty() ? describe(*picture) : way.reason;
+  return execute_separately(move, context, exchange, *picture, reason);
 }
 
 // Executes the move, and then takes part with nothing left to do. Others that rewrite gaps do so
 // after they have met, hence after this.
 Transfer execute_ahead(const Move& move, Context& context, port::Exchange& exchange,
-                       const Together& together) {
+                       const Ways& ways) {
   Transfer mine = execute_own(move, context, true);
   Choice choice = std::move(context.choice);
   context.before = std::move(mine.status);
   Move nothing;
   nothing.direction = move.direction;
-  mine.status = execute_met(nothing, context, exchange, together).status;
+  mine.status = execute_met(nothing, context, exchange, ways).status;
   context.choice = std::move(choice);
   return mine;
 }
@@ -134,24 +141,34 @@ bool may_go_ahead(Direction direction, const Hints& hints) {
 }
 
 Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
-  const auto together = [&](const Move& mine, const Picture& picture, const WayChoice& way) {
+  const auto together = [&](const Move& mine, const Picture& picture, WayChoice& way) {
     if (picture.policy.collective != CollectiveHint::kTwoPhase) {
       return move_through_windows(mine, context, team, picture, way);
     }
     const std::vector<int> node(static_cast<size_t>(team.size()), 0);
-    return move_in_two_phases(mine, context, team, picture, {node, way});
+    TwoPhaseRoute route = {node, way};
+    return move_in_two_phases(mine, context, team, picture, route);
   };
-  return goes_ahead(move, context, 1) ? execute_ahead(move, context, team, together)
-                                      : execute_met(move, context, team, together);
+  const auto choose = [&](const Picture& picture) { return choose_way(picture, move.direction); };
+  const Ways ways = {choose, together};
+  return goes_ahead(move, context, 1) ? execute_ahead(move, context, team, ways)
+                                      : execute_met(move, context, team, ways);
 }
 
 Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange& exchange,
                               std::span<const int> node) {
-  const auto together = [&](const Move& mine, const Picture& picture, const WayChoice& way) {
-    return move_in_two_phases(mine, context, exchange, picture, {node, way});
+  const auto together = [&](const Move& mine, const Picture& picture, WayChoice& way) {
+    TwoPhaseRoute route = {node, way, count_aggregators({picture, node, mine.direction})};
+    auto moved = move_in_two_phases(mine, context, exchange, picture, route);
+    way = route.way;
+    return moved;
   };
-  return goes_ahead(move, context, kLongRunMin) ? execute_ahead(move, context, exchange, together)
-                                                : execute_met(move, context, exchange, together);
+  const auto choose = [&](const Picture& picture) {
+    return choose_way_across_nodes({picture, node, move.direction});
+  };
+  const Ways ways = {choose, together};
+  return goes_ahead(move, context, kLongRunMin) ? execute_ahead(move, context, exchange, ways)
+                                                : execute_met(move, context, exchange, ways);
 }
 
 }  // namespace tessera::move

@@ -85,18 +85,24 @@ std::string describe(const Picture& picture) {
          " runs of " + bytes_text(each) + " in " + bytes_text(number(picture.covered));
 }
 
-WayChoice choose_way(const Picture& picture, Direction direction) {
+std::optional<WayChoice> way_by_hints(const Picture& picture) {
   const Policy& policy = picture.policy;
-  if (picture.bytes == 0) return {Way::kSeparately, "no bytes"};
-  if (picture.ranks.size() == 1) return {Way::kSeparately, "one rank"};
+  const auto chosen = [](Way way, const char* reason) { return WayChoice{way, reason}; };
+  if (picture.bytes == 0) return chosen(Way::kSeparately, "no bytes");
+  if (picture.ranks.size() == 1) return chosen(Way::kSeparately, "one rank");
   if (policy.collective == CollectiveHint::kIndependent) {
-    return {Way::kSeparately, "tessera_collective=independent"};
+    return chosen(Way::kSeparately, "tessera_collective=independent");
   }
-  if (policy.buffering == Toggle::kDisable) return {Way::kSeparately, "romio_cb=disable"};
+  if (policy.buffering == Toggle::kDisable) return chosen(Way::kSeparately, "romio_cb=disable");
   if (policy.collective != CollectiveHint::kAutomatic) {
-    return {Way::kTogether, "tessera_collective"};
+    return chosen(Way::kTogether, "tessera_collective");
   }
-  if (policy.buffering == Toggle::kEnable) return {Way::kTogether, "romio_cb=enable"};
+  if (policy.buffering == Toggle::kEnable) return chosen(Way::kTogether, "romio_cb=enable");
+  return std::nullopt;
+}
+
+WayChoice choose_way(const Picture& picture, Direction direction) {
+  if (auto way = way_by_hints(picture)) return *std::move(way);
   const double separate = separate_ns(picture, direction);
   if (separate <= least_together_ns(picture, direction)) {
     return {Way::kSeparately, describe(picture) + ": " + time_text(separate) + " apart"};

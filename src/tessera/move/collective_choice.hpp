@@ -6,6 +6,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tessera/move/collective_summary.hpp"
@@ -20,6 +21,10 @@ struct WayChoice {
   std::string reason;
 };
 
+// What hints say, or the lack of anything to choose; nothing if neither decides.
+[[nodiscard]] std::optional<WayChoice> way_by_hints(const Picture& picture);
+
+// For the ranks of one node; node_choice.hpp is for those of several.
 // What the picture alone tells: hints, and moves for which meeting can only cost. kUndecided asks
 // for a schedule.
 [[nodiscard]] WayChoice choose_way(const Picture& picture, Direction direction);

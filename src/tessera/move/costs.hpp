@@ -6,7 +6,8 @@
 namespace tessera::move {
 
 // Costs of the file system at hand, in nanoseconds; a cost model's only numbers. The defaults were
-// measured on a local file system with a warm cache (0008 and 0011 in docs/decisions).
+// measured on a local file system with a warm cache (0008 and 0011 in docs/decisions); those of
+// several nodes are stated (0021). A profile of the file system takes their place (profile.hpp).
 struct Costs {
   double request_ns = 700;           // one small transfer by itself
   double listed_ns = 400;            // one small read in a list
@@ -29,6 +30,9 @@ struct Costs {
   double mapped_group_ns = 8000;     // written pages that lie together, far from others
   double mapped_new_page_ns = 2000;  // a page behind the end of the file that is written there
   double rendezvous_ns = 40000;  // a barrier among the ranks of a node, for each rank over one core
+  double message_ns = 5000;      // a message to a rank of another node, sent and received
+  double network_byte_ns = 0.1;  // a byte through the link of a node
+  double nodes_served = 1;       // nodes whose transfers the file system serves at the same time
 
   // A written page of a file of which nothing is known yet.
   [[nodiscard]] double unknown_page_ns() const {

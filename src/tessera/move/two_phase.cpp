@@ -6,6 +6,7 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/move/collective_choice.hpp"
+#include "tessera/move/node_choice.hpp"
 #include "tessera/move/phase_timer.hpp"
 #include "tessera/move/two_phase_message.hpp"
 #include "tessera/move/window_io.hpp"
@@ -19,19 +20,6 @@ namespace {
 using base::Code;
 using base::Result;
 
-constexpr int64_t kPageBytes = 4096;
-constexpr int64_t kCellBytesMax = int64_t{4} << 20;
-constexpr int64_t kCellBytesMin = 16;
-// What a rank may have to send in one step, where all cells of the step are its own.
-constexpr int64_t kStepBytesMax = int64_t{32} << 20;
-
-// Half of the buffer is for the window, half for the messages about it.
-int64_t cell_for(const Policy& policy, int64_t aggregators) {
-  const int64_t most = std::min(kCellBytesMax, kStepBytesMax / aggregators);
-  const int64_t cell = std::max(kCellBytesMin, std::min(policy.cb_buffer_size / 2, most));
-  return cell < kPageBytes ? cell : cell / kPageBytes * kPageBytes;
-}
-
 class TwoPhaseMove {
  public:
   TwoPhaseMove(const Move& move, Context& context, port::Exchange& exchange, const Picture& picture,
@@ -41,10 +29,10 @@ class TwoPhaseMove {
         exchange_(exchange),
         picture_(picture),
         aggregators_(std::move(aggregators)),
-        cell_(cell_for(picture.policy, std::ssize(aggregators_))),
-        message_bytes_max_(cell_) {}
+        cell_(cell_for(picture, std::ssize(aggregators_))),
+        message_bytes_max_(window_bytes_max(picture.policy, std::ssize(aggregators_))) {}
 
-  std::optional<Transfer> run(WayChoice way);
+  std::optional<Transfer> run(TwoPhaseRoute& route);
 
  private:
   using Messages = std::vector<base::Bytes>;
@@ -303,12 +291,16 @@ Transfer TwoPhaseMove::finish(const Result<void>& met) {
   return {std::min(next_stream_, move_.file.offset_of(end)), std::move(verdict)};
 }
 
-std::optional<Transfer> TwoPhaseMove::run(WayChoice way) {
+std::optional<Transfer> TwoPhaseMove::run(TwoPhaseRoute& route) {
+  WayChoice& way = route.way;
   Result<void> met;
   do {
     met = make_schedule();
     if (!met || stopped_) break;
-    if (way.way == Way::kUndecided) way = choose_way(picture_, schedule_, move_.direction);
+    if (way.way == Way::kUndecided) {
+      way = choose_way_across_nodes({picture_, route.node, move_.direction}, schedule_,
+                                    std::ssize(aggregators_));
+    }
     if (way.way == Way::kSeparately) return std::nullopt;
     met = reads() ? read_steps() : write_steps();
   } while (met && !schedule_.complete);
@@ -319,13 +311,17 @@ std::optional<Transfer> TwoPhaseMove::run(WayChoice way) {
 
 std::optional<Transfer> move_in_two_phases(const Move& move, Context& context,
                                            port::Exchange& exchange, const Picture& picture,
-                                           const TwoPhaseRoute& route) {
-  std::vector<int> aggregators = aggregators_of(route.node, picture.policy);
+                                           TwoPhaseRoute& route) {
+  Policy policy = picture.policy;
+  if (route.aggregators > 0) policy.cb_nodes = route.aggregators;
+  std::vector<int> aggregators = aggregators_of(route.node, policy);
   const std::string count = std::to_string(aggregators.size());
-  auto moved =
-      TwoPhaseMove(move, context, exchange, picture, std::move(aggregators)).run(route.way);
+  const bool undecided = route.way.way == Way::kUndecided;
+  auto moved = TwoPhaseMove(move, context, exchange, picture, std::move(aggregators)).run(route);
   if (moved) {
-    context.choice = {Engine::kTwoPhase, describe(picture) + "; aggregators: " + count};
+    const bool by_cost = undecided && route.way.way == Way::kTogether;
+    context.choice = {Engine::kTwoPhase,
+                      by_cost ? route.way.reason : describe(picture) + "; aggregators: " + count};
   }
   return moved;
 }

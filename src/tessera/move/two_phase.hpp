@@ -26,17 +26,26 @@ namespace tessera::move {
 // nodes. Never empty. Requires node[r] for every rank r, at least one.
 [[nodiscard]] std::vector<int> aggregators_of(std::span<const int> node, const Policy& policy);
 
+// Cells do not get smaller, however often ranks ask for the same bytes.
+inline constexpr int64_t kCellBytesMin = 16;
+// What an aggregator handles in one step at most: half of its buffer, for the window.
+[[nodiscard]] int64_t window_bytes_max(const Policy& policy, int64_t aggregators);
+// The size of the cells that the file is cut into, so that every aggregator has one where there
+// are few; at most window_bytes_max().
+[[nodiscard]] int64_t cell_for(const Picture& picture, int64_t aggregators);
+
 struct TwoPhaseRoute {
   std::span<const int> node;  // of every rank
-  WayChoice way;              // kTogether, or kUndecided
+  WayChoice way;              // kTogether, or kUndecided; then decided (node_choice.hpp)
+  int64_t aggregators = 0;    // 0: as many as the policy says
 };
 
 // Moves the bytes of all ranks and agrees on the verdict; nothing, on all ranks alike, if the way
-// is undecided and the schedule shows that moving separately costs less. Requires that all ranks
-// have the same picture and route.
+// is undecided and the schedule shows that moving separately costs less, as route.way says then.
+// Requires that all ranks have the same picture and route.
 [[nodiscard]] std::optional<Transfer> move_in_two_phases(const Move& move, Context& context,
                                                          port::Exchange& exchange,
                                                          const Picture& picture,
-                                                         const TwoPhaseRoute& route);
+                                                         TwoPhaseRoute& route);
 
 }  // namespace tessera::move

@@ -2,9 +2,43 @@
 #include <map>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
 #include "tessera/move/two_phase.hpp"
 
 namespace tessera::move {
+
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kWindowBytesMax = int64_t{4} << 20;
+// What a rank may have to send in one step, where all cells of the step are its own.
+constexpr int64_t kStepBytesMax = int64_t{32} << 20;
+
+// Whole pages that hold one of `parts` parts of so many bytes.
+int64_t part_in_pages(int64_t bytes, int64_t parts) {
+  return base::ceil_div(base::ceil_div(bytes, parts), kPageBytes) * kPageBytes;
+}
+
+int64_t cells_met(Interval span, int64_t cell) {
+  return (span.end - 1) / cell - span.begin / cell + 1;
+}
+
+}  // namespace
+
+int64_t window_bytes_max(const Policy& policy, int64_t aggregators) {
+  const int64_t most = std::min(kWindowBytesMax, kStepBytesMax / aggregators);
+  const int64_t window = std::max(kCellBytesMin, std::min(policy.cb_buffer_size / 2, most));
+  return window < kPageBytes ? window : window / kPageBytes * kPageBytes;
+}
+
+int64_t cell_for(const Picture& picture, int64_t aggregators) {
+  const int64_t most = window_bytes_max(picture.policy, aggregators);
+  const Interval span = picture.span;
+  if (aggregators == 1 || span.empty() || span.length() / aggregators >= most) return most;
+  const int64_t cell = part_in_pages(span.length(), aggregators);
+  const bool fits = cells_met(span, cell) <= aggregators;
+  return std::min(most, fits ? cell : part_in_pages(span.length(), aggregators - 1));
+}
 
 std::vector<int> aggregators_of(std::span<const int> node, const Policy& policy) {
   TESSERA_ASSERT(!node.empty());
