@@ -204,6 +204,10 @@ void Journal::note_locks(const std::string& path, const std::string& how) {
   }
 }
 
+void Journal::note_costs(const std::string& path, const std::string& origin) {
+  if (explains_) std::fprintf(stderr, "tessera: %s: costs: %s\n", path.c_str(), origin.c_str());
+}
+
 void Journal::note_ignored_hint(const std::string& path, const std::string& what) {
   std::fprintf(stderr, "tessera: %s: hint ignored: %s\n", path.c_str(), what.c_str());
 }

@@ -45,6 +45,8 @@ class Journal {
   void note_operation(const std::string& path, int rank, const Operation& operation);
   // How the file is locked in atomic mode.
   void note_locks(const std::string& path, const std::string& how);
+  // Which costs its choices follow.
+  void note_costs(const std::string& path, const std::string& origin);
   void note_ignored_hint(const std::string& path, const std::string& what);
 
   // Writes the log of the job. Collective over all ranks of the job; does nothing unless reports().

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/move/profile.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/info_values.hpp"
 #include "tessera/mpiio/journal.hpp"
@@ -100,6 +101,12 @@ port::RingUse ring_use(move::Toggle uring) {
     default:
       return port::RingUse::kAutomatic;
   }
+}
+
+// What was measured on the file systems of this process's files.
+move::Profiles& profiles() {
+  static auto& all = *new move::Profiles([](const char* name) { return std::getenv(name); });
+  return all;
 }
 
 // Adds values to those given before; later ones count.
@@ -232,6 +239,9 @@ void OpenFile::take_hints(move::Hints given) {
 
 base::Result<void> OpenFile::prepare(MPI_Comm comm) {
   file->set_ring_use(ring_use(hints->uring));
+  TESSERA_TRY(const move::KnownCosts known, profiles().costs_for(*file));
+  costs = known.costs;
+  if (group->rank() == 0) Journal::get().note_costs(path, known.origin);
   locks = std::make_unique<FileLocks>(*file);
   handler = default_error_handler();
   TESSERA_TRY(processes, process_group(comm));
