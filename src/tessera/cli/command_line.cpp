@@ -25,6 +25,7 @@
 #include "tessera/cli/remap_command.hpp"
 #include "tessera/cli/report_command.hpp"
 #include "tessera/cli/run_command.hpp"
+#include "tessera/cli/tune_command.hpp"
 #include "tessera/cli/version_command.hpp"
 
 namespace tessera::cli {
@@ -49,6 +50,7 @@ struct CommandLine {
   BreakOptions locks_break;
   ObjectCommands object_files;
   MeshCommands mesh;
+  TuneOptions tune;
   BenchCommandOptions bench;
   VersionOptions version;
 };
@@ -210,6 +212,28 @@ void add_hints(CommandLine& line) {
   command.footer(kHintsFooter);
 }
 
+void add_tune(CommandLine& line) {
+  constexpr double kSecondsMin = 0.1;
+  constexpr double kSecondsMax = 600;
+  CLI::App& command = *line.app.add_subcommand("tune", "Measure what transfers cost in a folder");
+  command.add_option("DIR", line.tune.directory, "A folder of the file system")->required();
+  command.add_option("--seconds", line.tune.seconds, "How long to measure, about (3)")
+      ->type_name("N")
+      ->check(CLI::Range(kSecondsMin, kSecondsMax));
+  command.add_flag("--dry-run", line.tune.dry_run, "Store nothing");
+  command.add_option("--message-ns", line.tune.message_ns, "A message between nodes takes NS")
+      ->type_name("NS");
+  command
+      .add_option("--network-byte-ns", line.tune.network_byte_ns, "A byte between nodes takes NS")
+      ->type_name("NS");
+  command
+      .add_option("--nodes-served", line.tune.nodes_served,
+                  "N nodes are served by the file system at once")
+      ->type_name("N");
+  add_json(command, line.tune.json);
+  command.footer(kTuneFooter);
+}
+
 void add_locks(CommandLine& line) {
   CLI::App& command = *line.app.add_subcommand("locks", "Show the locks of lock servers");
   command.add_option("ADDRESS", line.locks.address, "Servers; by default all of yours");
@@ -299,6 +323,7 @@ ExitCode run(CommandLine& line) {
   if (chosen("env")) return run_env(line.env);
   if (chosen("report")) return run_report(line.report);
   if (chosen("hints")) return run_hints(line.hints);
+  if (chosen("tune")) return run_tune(line.tune);
   if (chosen("locks")) return run_locks_command(line);
   if (const auto code = run_object_command(line.app, line.object_files)) return *code;
   if (const auto code = run_mesh_command(line.app, line.mesh)) return *code;
@@ -320,6 +345,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_env(line);
   add_report(line);
   add_hints(line);
+  add_tune(line);
   add_locks(line);
   add_object_commands(line.app, line.object_files);
   add_mesh_commands(line.app, line.mesh);

@@ -19,6 +19,7 @@ Examples:
   tessera locks                     who holds which bytes of which file now, and who waits
   tessera show FILE                 what is in an object file, and where its bytes lie
   tessera mesh plan MESH --parts 64 who writes the nodes of a mesh that several parts hold
+  tessera tune DIR                  measure the file system, so that choices fit it
   tessera bench all                 measure, against the competitors on this machine
   tessera COMMAND --help            more about a command
 
@@ -126,6 +127,18 @@ Examples:
   tessera hints
   tessera hints --markdown      docs/hints.md)";
 
+inline constexpr const char* kTuneFooter = R"(
+Measures with a scratch file in DIR what small, listed and large transfers cost there, and keeps the
+figures as the profile of that file system: programs that open a file on it then choose by them.
+TESSERA_EXPLAIN=1 shows it. The file has no name while it is used, so nothing is left behind. What
+lies between nodes cannot be measured on one; it can be given, and is kept by later runs.
+
+Examples:
+  tessera tune /scratch                      some seconds; shows and stores
+  tessera tune /scratch --dry-run            shows only
+  tessera tune /scratch --message-ns 2000 --network-byte-ns 0.08 --nodes-served 16
+  TESSERA_PROFILE=fast.json tessera tune .   into a file of one's own; to use it, set it likewise)";
+
 inline constexpr const char* kLocksFooter = R"(
 Shows the locks of running lock servers: for each file who holds which bytes, and who waits for
 whom. ADDRESS is unix:PATH or HOST:PORT, with commas between several; without it TESSERA_LOCKS
@@ -209,7 +222,7 @@ tells more.
 
 Examples:
   tessera mesh plan MESH --parts 64                       the plan with the fewest runs
-  tessera mesh renumber MESH OUT --order rcm              an order of nodes that makes runs long)";
+  tessera mesh renumber MESH OUT --order hilbert          an order of nodes that makes runs long)";
 
 inline constexpr const char* kMeshPlanFooter = R"(
 Finds the parts that hold each node: its own, and those of the nodes that share an element with it.
@@ -225,11 +238,11 @@ nodes that a process writes, divided by the average.
   balanced   few intervals with an LB of at most --max-imbalance
 
 Examples:
-  tessera mesh plan MESH --parts 64 --policy all                every policy beside optimal
+  tessera mesh plan MESH --parts 64 --policy all                   every policy beside optimal
   tessera mesh plan MESH --partition MESH.npart.64 --save plan     for a partition that is there
-  tessera mesh plan MESH --parts 64 --policy all --order rcm    what renumbering would gain
+  tessera mesh plan MESH --parts 64 --policy all --order hilbert   what renumbering would gain
   tessera mesh plan MESH --parts 64 --write-partition p --save plan
-  tessera mesh plan MESH --parts 64 --html plan.html            also a page with plots)";
+  tessera mesh plan MESH --parts 64 --html plan.html               also a page with plots)";
 
 inline constexpr const char* kMeshRenumberFooter = R"(
 Writes the mesh with its nodes in another order, which is the order of their values in the files
@@ -237,11 +250,11 @@ that programs write. How few intervals a plan can have depends on it.
 
   rcm        reverse Cuthill-McKee: neighbours get near numbers
   x, y, z    along an axis
-  hilbert    along a Hilbert curve through the mesh
-  io         for one partition: the nodes of each part together, as rcm has them
+  hilbert    along a Hilbert curve through the mesh: the best for any number of parts
+  io         for one partition: the nodes of each part together
 
 Examples:
-  tessera mesh renumber MESH OUT --order rcm
+  tessera mesh renumber MESH OUT --order hilbert
   tessera mesh renumber MESH OUT --order io --parts 64 --write-partition OUT.part
   tessera mesh plan OUT --partition OUT.part --save plan)";
 
