@@ -10,6 +10,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -462,6 +463,56 @@ class Remap(unittest.TestCase):
             self.assertEqual(done.returncode, 5, done.stderr)
             self.assertIn("a.obj is open for writing", done.stderr)
         self.check("a.obj")
+
+
+class Tune(unittest.TestCase):
+    """What transfers cost in a folder."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.profile = self.folder / "profile.json"
+        self.place = self.folder / "place"
+        self.place.mkdir()
+        self.environment = {**os.environ, "TESSERA_PROFILE": str(self.profile)}
+
+    def start(self, *arguments):
+        return subprocess.Popen([PROGRAM, "tune", str(self.place), *arguments], text=True,
+                                env=self.environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def test_profile(self):
+        job = self.start("--seconds", "0.1", "--json", "--nodes-served", "4")
+        out, err = job.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(job.returncode, 0, err)
+        found = {cost["name"]: cost["measured"] for cost in json.loads(out)["costs"]}
+        stored = json.loads(self.profile.read_text())
+        self.assertEqual(stored["costs"], {name: value for name, value in found.items()
+                                           if value is not None})
+        self.assertEqual(found["nodes_served"], 4)
+        self.assertGreater(found["request_ns"], 0)
+        self.assertIsNone(found["message_ns"])
+        self.assertEqual(list(self.place.iterdir()), [])
+
+    def test_nothing_is_left_by_an_interrupt(self):
+        job = self.start("--seconds", "30")
+        time.sleep(0.5)
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=SECONDS_MAX)
+        self.assertEqual(job.returncode, -signal.SIGINT)
+        self.assertEqual(list(self.place.iterdir()), [])
+        self.assertFalse(self.profile.exists())
+
+    def test_refusals(self):
+        for arguments, code, part in ((["missing"], 3, "missing"), (["file"], 1, "no directory"),
+                                      ([".", "--seconds", "-1"], 2, "--seconds"),
+                                      ([".", "--nodes-served", "0"], 1, "nodes_served"),
+                                      ([], 2, "DIR")):
+            (self.folder / "file").write_text("x")
+            done = run("tune", *arguments, folder=self.folder)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(part, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
 
 
 if __name__ == "__main__":

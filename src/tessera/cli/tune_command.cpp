@@ -53,8 +53,8 @@ Result<int64_t> room_in(const std::string& path) {
   const auto largest = static_cast<double>(TuneBudget().file_bytes);
   const auto room = static_cast<int64_t>(std::min(largest, free_bytes / kSpaceShare));
   if (room >= kTuneFileBytesMin) return room;
-  return base::fail(Code::kFailed, fmt::format("{} has too little space to measure: {} of {} free",
-                                               path, size_text(static_cast<int64_t>(free_bytes)),
+  return base::fail(Code::kFailed, fmt::format("{} has {} free; measuring needs {}", path,
+                                               size_text(static_cast<int64_t>(free_bytes)),
                                                size_text(kTuneFileBytesMin * kSpaceShare)));
 }
 

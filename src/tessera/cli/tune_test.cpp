@@ -40,14 +40,15 @@ class EmulatedStoreOf {
 };
 
 // A store that takes 2 ms for a request of up to 64 runs and 64 KB. Sleeps may last longer on a
-// busy machine, not shorter.
+// busy machine, not shorter; there are more than enough small requests for their median to hold,
+// and few large ones.
 TEST(Tune, FindsTheCostsOfAStore) {
   const TestFolder folder;
   const EmulatedStoreOf slow("2ms");
   const move::Costs costs = costs_in(folder.path());
-  constexpr double kLonger = 2;
   EXPECT_GE(costs.request_ns, 2e6);
-  EXPECT_LE(costs.request_ns, 2e6 * kLonger);
+  EXPECT_LE(costs.request_ns, 4e6);
+  constexpr double kLonger = 8;
   for (const double listed : {costs.listed_ns, costs.listed_write_ns}) {
     EXPECT_GE(listed, 2e6 / 64);
     EXPECT_LE(listed, 2e6 / 64 * kLonger);
