@@ -28,7 +28,8 @@ struct Bench {
   std::string name;
   std::string summary;  // one line for `tessera bench --list`
   std::function<std::vector<CaseMaker>()> cases;
-  // What the geometric mean of the ratios of its timed cases must reach, where it must.
+  // What the geometric mean of the ratios of its timed cases must reach, where it must; cases that
+  // are not in_mean are left out.
   std::optional<double> mean_bar = {};
 };
 

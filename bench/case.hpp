@@ -91,6 +91,7 @@ struct Bar {
     kRatioAtLeast,    // against `peer`, or the best peer where `peer` is empty
     kRatioToBestOf,   // against the best of the peers whose name contains `peer`
     kNotBelowNoise,   // ratio to the best peer not below the low end of the noise band
+    kNearBest,        // ratio to the best peer at least `value`, or not below the noise band
     kAtMost,          // ours in the case's unit
     kCeilingAtLeast,  // ours as a fraction of the ceiling
   };
@@ -124,6 +125,7 @@ struct Case {
   std::optional<Contestant> ceiling = {};
   std::optional<Paper> paper = {};
   std::vector<Bar> bars = {};
+  bool in_mean = true;  // whether its ratio counts in the geometric mean of the bench
   std::string note = {};
   // Why this machine cannot run it; then nothing else here counts.
   std::string left_out = {};
@@ -168,6 +170,7 @@ struct Outcome {
   std::map<std::string, double> peer_spread;
   std::map<std::string, double> dropped;  // one trial each, no medians
   std::optional<Paper> paper;
+  bool in_mean = true;
   std::string note;
   std::vector<Verdict> verdicts;
   std::string bar;          // the bars in words, empty where there is none

@@ -166,6 +166,7 @@ Outcome describe(const Case& measured) {
   outcome.x = measured.x;
   outcome.x_label = measured.x_label;
   outcome.paper = measured.paper;
+  outcome.in_mean = measured.in_mean;
   outcome.note = measured.note;
   for (const auto& [name, ns] : measured.dropped_ns) {
     outcome.dropped[name] = number_of(measured, ns, 1);
@@ -271,6 +272,8 @@ bool bar_met(const Bar& bar, const Outcome& outcome) {
       return ratio_to_best_of(bar.peer, outcome) >= bar.value;
     case Bar::Kind::kNotBelowNoise:
       return outcome.ratio.has_value() && *outcome.ratio >= outcome.noise->low;
+    case Bar::Kind::kNearBest:
+      return outcome.ratio.has_value() && *outcome.ratio >= std::min(bar.value, outcome.noise->low);
     case Bar::Kind::kAtMost:
       return outcome.ours <= bar.value;
     case Bar::Kind::kCeilingAtLeast:
@@ -288,6 +291,8 @@ std::string bar_text(const Bar& bar, const Outcome& outcome) {
       return fmt::format("at least {:g}x the best {} peer", bar.value, bar.peer);
     case Bar::Kind::kNotBelowNoise:
       return "not below the noise of the best peer";
+    case Bar::Kind::kNearBest:
+      return fmt::format("at least {:.3g}x the best peer, or not below its noise", bar.value);
     case Bar::Kind::kAtMost:
       return fmt::format("at most {:.10g} {}", bar.value, outcome.unit);
     case Bar::Kind::kCeilingAtLeast:

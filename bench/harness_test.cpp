@@ -267,8 +267,12 @@ TEST(Harness, BarsAreJudged) {
   EXPECT_EQ(met_with({{Bar::Kind::kCeilingAtLeast, 0.81}}), false);
   EXPECT_EQ(met_with({{Bar::Kind::kNotBelowNoise}}), true);
   EXPECT_EQ(met_with({{Bar::Kind::kAtMost, 101}, {Bar::Kind::kAtMost, 99}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kNearBest, 0.9}}), true);
+  EXPECT_EQ(met_with({{Bar::Kind::kNearBest, 2.5}}), true) << "not below the noise is enough";
   measured.ours = pretend("ours", {.cost = 600});
   EXPECT_EQ(met_with({{Bar::Kind::kNotBelowNoise}}), false);
+  EXPECT_EQ(met_with({{Bar::Kind::kNearBest, 0.4}}), true) << "near is enough";
+  EXPECT_EQ(met_with({{Bar::Kind::kNearBest, 0.9}}), false);
 }
 
 TEST(Harness, EveryBarHasItsVerdict) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 
 #include "bench/mpiio_pool.hpp"
@@ -41,7 +42,8 @@ TEST(RunCommand, SaysEverything) {
   EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 as a=b,c=d");
   operation.file = FileKind::kReplicated;
   operation.synced = operation.cold = true;
-  EXPECT_EQ(run_command(operation, 1, false), "run collective write transfer 1 asryc a=b,c=d");
+  operation.timed = Timed::kTyped;
+  EXPECT_EQ(run_command(operation, 1, false), "run collective write typed 1 asryc a=b,c=d");
 }
 
 TEST(MpiJob, UnknownMpiIsNotFound) {
@@ -62,9 +64,15 @@ class MpiJobTest : public testing::TestWithParam<Library> {
  protected:
   // Small versions of every workload that two ranks can run.
   static std::vector<Workload> small_workloads() {
-    return {{"block3d", {10, 0, 0}},     {"flash", {2, 0, 0}},        {"flash", {2, 1, 0}},
-            {"column", {8, 500, 0}},     {"column", {256, 20, 0}},    {"matrix", {50, 3, 0}},
-            {"irregular", {300, 1, 40}}, {"contiguous", {4096, 0, 0}}};
+    return {{"block3d", {10, 0, 0}},     {"flash", {2, 0, 0}},         {"flash", {2, 1, 0}},
+            {"column", {8, 500, 0}},     {"column", {256, 20, 0}},     {"matrix", {50, 3, 0}},
+            {"irregular", {300, 1, 40}}, {"contiguous", {4096, 0, 0}}, {"halo", {6, 2, 0}}};
+  }
+
+  void write_shares(const std::string& name, const std::vector<int64_t>& words) {
+    std::ofstream file(pool_.folder().value() + "/" + name, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(words.data()),
+               static_cast<std::streamsize>(words.size() * sizeof(int64_t)));
   }
 
   MpiPool pool_;
@@ -110,6 +118,35 @@ TEST_P(MpiJobTest, GoesOnAfterAWrongCommandAndEndsWithItsFiles) {
   const auto memory = job.ask("memory write", 20);
   ASSERT_TRUE(memory) << memory.error().message();
   EXPECT_EQ(memory->size(), 3U);
+}
+
+// Two choices of who writes which of ten nodes, and one that leaves nodes out.
+TEST_P(MpiJobTest, WritesAMeshByEveryChoiceOfWriters) {
+  const JobKind& kind = GetParam().kind;
+  const auto started = pool_.job(kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  write_shares("shares.7.0", {2, 10, 4, 0, 3, 1, 3, 4, 0, 4, 9, 1, 9, 10, 0});
+  write_shares("shares.7.1", {2, 10, 2, 0, 5, 0, 5, 10, 1});
+  write_shares("shares.7.2", {2, 10, 2, 0, 5, 0, 6, 10, 1});
+  write_shares("shares.7.3", {3, 10, 2, 0, 5, 0, 5, 10, 1});
+  for (const int64_t choice : {0, 1, 0}) {
+    for (const Access access : {Access::kIndependent, Access::kCollective, Access::kPosix}) {
+      for (const Timed timed : {Timed::kTransfer, Timed::kTyped}) {
+        const Operation operation = {{"mesh", {7, 3, choice}}, access, Flow::kWrite, timed};
+        const auto ns = pool_.verify(kind, false, operation);
+        ASSERT_TRUE(ns) << ns.error().message();
+        EXPECT_GT(*ns, 0);
+      }
+    }
+  }
+  for (const int64_t choice : {2, 3, 4}) {
+    EXPECT_FALSE(pool_.verify(kind, false, {{"mesh", {7, 3, choice}}})) << choice;
+  }
+  Operation typed = {{"contiguous", {4096, 0, 0}}};
+  typed.timed = Timed::kTyped;
+  EXPECT_FALSE(pool_.verify(kind, false, typed)) << "its type is made once";
 }
 
 TEST_P(MpiJobTest, OverlapIsMeasuredOnOneRank) {

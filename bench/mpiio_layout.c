@@ -342,11 +342,14 @@ static const struct {
 } kWorkloads[] = {
     {"tile", tile_make},           {"reader", reader_make},         {"block3d", block3d_make},
     {"flash", flash_make},         {"column", column_make},         {"matrix", matrix_make},
-    {"irregular", irregular_make}, {"contiguous", contiguous_make},
+    {"irregular", irregular_make}, {"contiguous", contiguous_make}, {"mesh", mesh_make},
+    {"halo", halo_make},
 };
 
-const char* layout_make(struct Layout* layout, const char* workload, const int64_t args[3]) {
+const char* layout_make(struct Layout* layout, const char* folder, const char* workload,
+                        const int64_t args[3]) {
   memset(layout, 0, sizeof *layout);
+  layout->folder = folder;
   MPI_Comm_rank(MPI_COMM_WORLD, &layout->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &layout->ranks);
   memcpy(layout->args, args, sizeof layout->args);
@@ -356,7 +359,7 @@ const char* layout_make(struct Layout* layout, const char* workload, const int64
     if (strcmp(workload, kWorkloads[i].name) != 0) continue;
     const char* error = kWorkloads[i].make(layout);
     if (error != NULL) return error;
-    MPI_Type_commit(&layout->filetype);
+    if (layout->make_type == NULL) MPI_Type_commit(&layout->filetype);
     if (layout->memory_type != MPI_DATATYPE_NULL) MPI_Type_commit(&layout->memory_type);
     layout->visit(layout, layout->rank, add_bytes, &layout->bytes);
     if (layout->memory_bytes == 0) layout->memory_bytes = layout->bytes;
@@ -368,4 +371,5 @@ const char* layout_make(struct Layout* layout, const char* workload, const int64
 void layout_release(struct Layout* layout) {
   MPI_Type_free(&layout->filetype);
   if (layout->memory_type != MPI_DATATYPE_NULL) MPI_Type_free(&layout->memory_type);
+  shares_release(layout->shares);
 }

@@ -8,16 +8,19 @@
  *   prepare WORKLOAD A B C                              -> ok BYTES-OF-ALL-RANKS
  *       makes datatypes, buffers and the warm scratch files of a workload (mpiio_layout.c)
  *   run MODE DIRECTION TIMED REPETITIONS FLAGS HINTS    -> ok NANOSECONDS
- *       MODE independent, collective or posix; DIRECTION read or write; TIMED transfer or whole;
- *       FLAGS letters or -: v checks one more repetition before, a sets atomic mode, s is for slow
- *       operations, o is the object file and r the replicated one, y syncs what was written, c
- * reads a file that is not in memory (struct Request); HINTS key=value,key=value or - atomicity
- * OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS overlapping strided writes by
- * all ranks (mpiio_atomicity.c); without a in FLAGS not atomic sharing WAY ROUNDS HINTS -> ok
- * NANOSECONDS ranks that share bytes of an object file (mpiio_objects.c) produce FRAMES SIDE STEPS
- * -> ok NANOSECONDS COMPUTE-NS computes, writes and syncs frame after frame of an object file
- * (mpiio_produce.c) memory DIRECTION                                    -> ok GROWTH CB_BUFFER_SIZE
- * CB_NODES overlap BYTES CORES                                 -> ok IO-NS COMPUTE-NS BOTH-NS
+ *       MODE independent, collective or posix; DIRECTION read or write; TIMED transfer, whole or
+ *       typed; FLAGS letters or -: v checks one more repetition before, a sets atomic mode, s is
+ *       for slow operations, o is the object file and r the replicated one, y syncs what was
+ *       written, c reads a file that is not in memory (struct Request); HINTS
+ *       key=value,key=value or -
+ *   atomicity OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS
+ *       overlapping strided writes by all ranks (mpiio_atomicity.c); without a in FLAGS not atomic
+ *   sharing WAY ROUNDS HINTS                            -> ok NANOSECONDS
+ *       ranks that share bytes of an object file (mpiio_objects.c)
+ *   produce FRAMES SIDE STEPS                           -> ok NANOSECONDS COMPUTE-NS
+ *       computes, writes and syncs frame after frame of an object file (mpiio_produce.c)
+ *   memory DIRECTION                                    -> ok GROWTH CB_BUFFER_SIZE CB_NODES
+ *   overlap BYTES CORES                                 -> ok IO-NS COMPUTE-NS BOTH-NS
  *
  * or "error WHY". The end of the FIFO ends the job. */
 #define _GNU_SOURCE
@@ -77,7 +80,7 @@ static int named(const char* word, const char* const* words, int count) {
 
 static const char* const kModes[] = {"independent", "collective", "posix"};
 static const char* const kDirections[] = {"read", "write"};
-static const char* const kTimes[] = {"transfer", "whole"};
+static const char* const kTimes[] = {"transfer", "whole", "typed"};
 
 static const char* answer_prepare(struct Session* session, const char* line, char* out,
                                   size_t size) {
@@ -111,7 +114,7 @@ static const char* answer_run(struct Session* session, const char* line, char* o
              flags, hints) != 6)
     return "not understood";
   const int words[3] = {named(mode, kModes, 3), named(direction, kDirections, 2),
-                        named(timed, kTimes, 2)};
+                        named(timed, kTimes, 3)};
   if (words[0] < 0 || words[1] < 0 || words[2] < 0) return "not understood";
   if (!session->prepared) return "nothing is prepared";
   request.mode = (enum Mode)words[0];

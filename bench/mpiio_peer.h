@@ -4,8 +4,9 @@
  * preloaded for ours: the very same program. Between commands every rank blocks in read() on a FIFO
  * of its own, because waiting inside MPI would take a core from whoever is being measured. Rank 0
  * answers through another FIFO. mpiio_peer.c has the commands, mpiio_layout.c the workloads,
- * mpiio_transfer.c the timed operations, mpiio_resources.c memory and overlap, mpiio_atomicity.c
- * what atomic mode leaves, mpiio_objects.c object files, mpiio_produce.c a producer.
+ * mpiio_shared.c those whose bytes several ranks hold, mpiio_transfer.c the timed operations,
+ * mpiio_resources.c memory and overlap, mpiio_atomicity.c what atomic mode leaves, mpiio_objects.c
+ * object files, mpiio_produce.c a producer.
  * Thread safety: one thread. */
 #ifndef TESSERA_BENCH_MPIIO_PEER_H
 #define TESSERA_BENCH_MPIIO_PEER_H
@@ -18,6 +19,7 @@ typedef void RunVisitor(void* context, int64_t offset, int64_t size_bytes);
 /* Who accesses which bytes of the file, told twice: as the MPI datatypes that are measured, and as
  * plain runs that do not come from MPI and against which the moved bytes are checked. */
 struct Layout {
+  const char* folder; /* of the job; files of workloads lie beside it */
   int ranks, rank;
   int64_t args[3];
   int grid[3];        /* processes in each dimension, where the workload has a grid */
@@ -25,6 +27,9 @@ struct Layout {
   int64_t file_bytes; /* of the file */
   MPI_Offset displacement;
   MPI_Datatype element, filetype;
+  /* Makes and commits the filetype anew, as a program does that keeps none; NULL: not offered. */
+  int (*make_type)(const struct Layout*, MPI_Datatype* type);
+  struct Shares* shares;      /* of a mesh (mpiio_shared.c), else NULL */
   int64_t frames;             /* whole accesses that follow each other in the file */
   MPI_Datatype memory_type;   /* MPI_DATATYPE_NULL: memory is contiguous elements */
   int64_t memory_bytes;       /* of the buffer */
@@ -36,13 +41,18 @@ struct Layout {
 };
 
 /* NULL, or why there is no such layout; then nothing is to be released. */
-const char* layout_make(struct Layout* layout, const char* workload, const int64_t args[3]);
+const char* layout_make(struct Layout* layout, const char* folder, const char* workload,
+                        const int64_t args[3]);
 void layout_release(struct Layout* layout);
+const char* mesh_make(struct Layout* layout);
+const char* halo_make(struct Layout* layout);
+void shares_release(struct Shares* shares);
 
 enum Mode { kIndependent, kCollective, kPosix };
 enum Direction { kRead, kWrite };
-/* kTransfer: the read or write alone. kWhole: also open, set_view and close. */
-enum Timed { kTransfer, kWhole };
+/* kTransfer: the read or write alone. kWhole: also open, set_view and close. kTyped: also making
+ * and freeing the filetype, and set_view, of an open file. */
+enum Timed { kTransfer, kWhole, kTyped };
 
 /* Object files: as the ranks wrote it, and another to which replicas may be added. */
 enum Objects { kPlain, kObjects, kReplicated };
@@ -73,7 +83,8 @@ struct Session {
   unsigned char* buffer;
 };
 
-/* Both are collective and return the same on every rank: NULL or what went wrong. */
+/* Both are collective and return the same on every rank: NULL or what went wrong. Preparing keeps
+ * a file of the same size, since that has the same contents. */
 const char* session_prepare(struct Session* session, const char* workload, const int64_t args[3]);
 const char* session_run(struct Session* session, const struct Request* request, double* ns);
 void session_release(struct Session* session);

@@ -20,6 +20,18 @@ const char* name_of(Access access) {
   return "";
 }
 
+const char* name_of(Timed timed) {
+  switch (timed) {
+    case Timed::kTransfer:
+      return "transfer";
+    case Timed::kWhole:
+      return "whole";
+    case Timed::kTyped:
+      return "typed";
+  }
+  return "";
+}
+
 // The letters of the peer's command.
 std::string flags_of(const Operation& operation, bool verify) {
   std::string flags;
@@ -37,9 +49,8 @@ std::string flags_of(const Operation& operation, bool verify) {
 
 std::string run_command(const Operation& operation, int64_t repetitions, bool verify) {
   return fmt::format("run {} {} {} {} {} {}", name_of(operation.access),
-                     operation.flow == Flow::kRead ? "read" : "write",
-                     operation.timed == Timed::kWhole ? "whole" : "transfer", repetitions,
-                     flags_of(operation, verify), operation.hints);
+                     operation.flow == Flow::kRead ? "read" : "write", name_of(operation.timed),
+                     repetitions, flags_of(operation, verify), operation.hints);
 }
 
 MpiPool::~MpiPool() = default;

@@ -21,8 +21,9 @@ namespace tessera::bench {
 
 enum class Access { kIndependent, kCollective, kPosix };
 enum class Flow { kRead, kWrite };
-// What is timed: the read or write alone, or open, set_view, read or write, and close.
-enum class Timed { kTransfer, kWhole };
+// What is timed: the read or write alone; open, set_view, read or write, and close; or making the
+// view's datatype, set_view, read or write, and freeing the type (of a mesh only).
+enum class Timed { kTransfer, kWhole, kTyped };
 
 // Which file: a plain one, or an object file that the same ranks wrote, one of which is there for
 // replicas to be added.
@@ -57,6 +58,8 @@ class MpiPool {
   MpiPool(const MpiPool&) = delete;
   MpiPool& operator=(const MpiPool&) = delete;
 
+  // Where the folders of the jobs are made, itself made when first asked for.
+  [[nodiscard]] base::Result<std::string> folder();
   // The job of that kind, running. Ends the jobs of other MPIs and other numbers of ranks.
   [[nodiscard]] base::Result<MpiJob*> job(const JobKind& kind, bool twin);
 
@@ -78,8 +81,6 @@ class MpiPool {
 
   base::Result<double> measure_once(const JobKind& kind, bool twin, const Operation& operation,
                                     const std::string& command);
-
-  base::Result<std::string> folder();
 
   const ScratchFolder::Place place_ = ScratchFolder::Place::kDisk;
   const std::string folder_;              // empty: a scratch folder of its own

@@ -49,6 +49,7 @@ Operation as_in(const StockMode& mode, const Operation& operation) {
   Operation mine = operation;
   mine.access = mode.access;
   mine.hints = mode.hints;
+  if (mode.workload) mine.workload = *mode.workload;
   return mine;
 }
 
@@ -185,11 +186,9 @@ std::function<base::Result<double>(int64_t)> runner(const std::shared_ptr<MpiPoo
 }
 
 Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool, const StockMode& mode,
-                            Operation operation) {
-  operation.access = mode.access;
-  operation.hints = mode.hints;
-  return {mode.name, runner(pool, mode.kind, false, operation),
-          runner(pool, mode.kind, true, operation)};
+                            const Operation& operation) {
+  const Operation mine = as_in(mode, operation);
+  return {mode.name, runner(pool, mode.kind, false, mine), runner(pool, mode.kind, true, mine)};
 }
 
 }  // namespace tessera::bench

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ struct StockMode {
   Access access = Access::kIndependent;
   std::string hints = "-";
   bool one_call_a_piece = false;  // hopeless where the pieces are many and small
+  // Where the mode writes the same file by other views than the operation says.
+  std::optional<Workload> workload = {};
 
   [[nodiscard]] bool collective() const { return name.find("collective") != std::string::npos; }
 };
@@ -53,7 +56,7 @@ struct Field {
   std::string note;  // modes that failed, and how
 };
 
-// Tries every mode of that MPI at an operation (its access and hints are the modes' own).
+// Tries every mode at an operation (access, hints and, where given, workload are the modes' own).
 // `small_pieces` leaves out the modes that make one system call a piece. Every contender's bytes
 // are checked; one that moves wrong bytes is out. Fails where no mode works.
 [[nodiscard]] base::Result<Field> find_field(MpiPool& pool, const std::vector<StockMode>& modes,
@@ -78,8 +81,8 @@ class Fields {
     const std::shared_ptr<MpiPool>& pool, const JobKind& kind, bool twin,
     const Operation& operation);
 
-// A mode at an operation, whose access and hints are the mode's own.
+// A mode at an operation, as find_field() tries it.
 [[nodiscard]] Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool,
-                                          const StockMode& mode, Operation operation);
+                                          const StockMode& mode, const Operation& operation);
 
 }  // namespace tessera::bench

@@ -225,27 +225,43 @@ static const char* make_file(struct Session* session, enum Mode mode) {
   return agreed(write_share(session, path));
 }
 
+static void release_views(struct Session* session) {
+  layout_release(&session->layout);
+  free(session->buffer);
+  session->buffer = NULL;
+  memset(session->objects_prepared, 0, sizeof session->objects_prepared);
+}
+
 const char* session_prepare(struct Session* session, const char* workload, const int64_t args[3]) {
-  session_release(session);
-  const char* error = agreed(layout_make(&session->layout, workload, args));
-  if (error != NULL) return error;
+  struct Layout layout;
+  const char* mine = layout_make(&layout, session->folder, workload, args);
+  const char* error = agreed(mine);
+  const int same_file =
+      error == NULL && session->prepared && session->layout.file_bytes == layout.file_bytes;
+  if (same_file) {
+    release_views(session);
+  } else {
+    session_release(session);
+  }
+  if (error != NULL) {
+    if (mine == NULL) layout_release(&layout);
+    return error;
+  }
+  session->layout = layout;
   session->prepared = 1;
   session->frame = 0;
   session->buffer = bench_allocate((size_t)session->layout.memory_bytes);
   error = agreed(session->buffer == NULL ? "no memory" : NULL);
   if (error != NULL) return error;
   fill_buffer(session, 0);
-  return make_file(session, kIndependent);
+  return same_file ? NULL : make_file(session, kIndependent);
 }
 
 void session_release(struct Session* session) {
   if (!session->prepared) return;
-  layout_release(&session->layout);
-  free(session->buffer);
-  session->buffer = NULL;
+  release_views(session);
   session->prepared = 0;
   session->ceiling_prepared = 0;
-  memset(session->objects_prepared, 0, sizeof session->objects_prepared);
   if (session->rank != 0) return;
   char path[512];
   path_of(session, kIndependent, path);
@@ -343,6 +359,22 @@ static const char* move(struct Session* session, const struct Request* request,
   return mpi_error_text(code);
 }
 
+/* What a program does for each field that keeps only its intervals. */
+static const char* move_typed(struct Session* session, const struct Request* request,
+                              struct Open* open_file) {
+  const struct Layout* layout = &session->layout;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  if (request->mode == kPosix) return move(session, request, open_file);
+  int code = layout->make_type(layout, &type);
+  if (code == MPI_SUCCESS)
+    code = MPI_File_set_view(open_file->file, layout->displacement, layout->element, type, "native",
+                             request->hints);
+  if (code != MPI_SUCCESS) return mpi_error_text(code);
+  const char* error = move(session, request, open_file);
+  code = MPI_Type_free(&type);
+  return error != NULL ? error : mpi_error_text(code);
+}
+
 static const char* close_again(const struct Request* request, struct Open* open_file) {
   if (request->mode != kPosix) return mpi_error_text(MPI_File_close(&open_file->file));
   close(open_file->fd);
@@ -352,10 +384,17 @@ static const char* close_again(const struct Request* request, struct Open* open_
 static const char* open_move_close(struct Session* session, const struct Request* request,
                                    struct Open* open_file) {
   const char* error = open_for(session, request, open_file);
-  if (error == NULL) error = move(session, request, open_file);
+  if (error == NULL && request->timed == kTyped) {
+    error = move_typed(session, request, open_file);
+  } else if (error == NULL) {
+    error = move(session, request, open_file);
+  }
   if (error == NULL) error = close_again(request, open_file);
   return error;
 }
+
+static const char* (*const kTimed[])(struct Session*, const struct Request*, struct Open*) = {
+    [kTransfer] = move, [kWhole] = open_move_close, [kTyped] = move_typed};
 
 /* What was written is on its way first, since only clean pages can be dropped. */
 static void drop_pages(const struct Session* session, const struct Request* request) {
@@ -404,8 +443,7 @@ static const char* timed_once(struct Session* session, const struct Request* req
   double mine[2], all[2];
   if (request->cold) drop_pages(session, request);
   mine[0] = -(request->slow ? start_together() : leave_barrier());
-  const char* error = request->timed == kWhole ? open_move_close(session, request, open_file)
-                                               : move(session, request, open_file);
+  const char* error = kTimed[request->timed](session, request, open_file);
   mine[1] = now_ns();
   if (request->slow) wait_asleep();
   MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -458,6 +496,8 @@ const char* session_run(struct Session* session, const struct Request* request, 
   struct Open open_file = {MPI_FILE_NULL, -1};
   const char* error = NULL;
   *ns = 0;
+  if (request->timed == kTyped && session->layout.make_type == NULL)
+    return "the type of this workload is not made anew";
   if (request->mode == kPosix && !session->ceiling_prepared) error = make_file(session, kPosix);
   if (error != NULL) return error;
   session->ceiling_prepared |= request->mode == kPosix;
@@ -466,15 +506,15 @@ const char* session_run(struct Session* session, const struct Request* request, 
   if (error != NULL) return error;
   if (request->verify && request->mode != kPosix) error = verified_once(session, request);
   if (error != NULL) return error;
-  if (request->timed == kTransfer) error = agreed(open_for(session, request, &open_file));
-  if (error == NULL && request->slow && request->timed == kTransfer && request->mode != kPosix)
+  const int stays_open = request->timed != kWhole;
+  if (stays_open) error = agreed(open_for(session, request, &open_file));
+  if (error == NULL && request->slow && stays_open && request->mode != kPosix)
     error = agreed(touch_first(session, request, open_file.file));
   /* The first one after another job's turn finds its caches gone, and is not counted. */
   for (long i = request->slow ? 1 : 0; i <= request->repetitions && error == NULL; ++i) {
     if (i == 1) *ns = 0;
     error = timed_once(session, request, &open_file, ns);
   }
-  if (error == NULL && request->timed == kTransfer)
-    error = agreed(close_again(request, &open_file));
+  if (error == NULL && stays_open) error = agreed(close_again(request, &open_file));
   return error;
 }

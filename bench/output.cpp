@@ -68,6 +68,10 @@ void write_paper(JsonWriter& json, const std::optional<Paper>& paper) {
   json.end_object();
 }
 
+bool counts_in_mean(const Outcome& outcome) {
+  return outcome.in_mean && outcome.kind != Kind::kSize && outcome.ratio.value_or(0) > 0;
+}
+
 void write_case(JsonWriter& json, const Outcome& outcome) {
   json.begin_object(JsonWriter::Layout::kOneLine);
   json.member("case", outcome.name).member("unit", outcome.unit);
@@ -77,6 +81,7 @@ void write_case(JsonWriter& json, const Outcome& outcome) {
   write_noise(json, outcome.noise);
   write_number(json, "ceiling", outcome.ceiling);
   json.member("group", outcome.group).member("runs", outcome.runs);
+  json.member("in_mean", counts_in_mean(outcome));
   write_number(json, "spread", outcome.spread);
   write_paper(json, outcome.paper);
   json.member("note", outcome.note);
@@ -159,7 +164,7 @@ Summary summary_of(const BenchRun& run) {
       ++summary.bars;
       summary.bars_met += verdict.met ? 1 : 0;
     }
-    if (outcome.kind == Kind::kSize || !outcome.ratio || *outcome.ratio <= 0) continue;
+    if (!counts_in_mean(outcome)) continue;
     logarithms += std::log(*outcome.ratio);
     ++ratios;
   }

@@ -1,11 +1,12 @@
 // What a benchmark run looks like to a person (a table) and to a program (JSON).
 //
 // JSON: {"bench":..,"machine":{..},"cases":[{"case":..,"unit":..,"ours":..,"peers":{name:value},
-// "ratio":..,"noise":[low,high],"ceiling":..}]}, each case also with "group", "runs", "spread",
-// "paper", "note", "bar", "met", "bars" and, in a sweep, "x"; "peer_spread" has the spread of every
-// peer and "dropped" the one trial of each peer that was too slow to go on. What does not apply is
-// null; "peers" is then {}. After the cases comes "summary": the geometric mean of the ratios of
-// the timed cases, and how many bars were met. Thread safety: pure functions.
+// "ratio":..,"noise":[low,high],"ceiling":..}]}, each case also with "group", "runs", "in_mean",
+// "spread", "paper", "note", "bar", "met", "bars" and, in a sweep, "x"; "peer_spread" has the
+// spread of every peer and "dropped" the one trial of each peer that was too slow to go on. What
+// does not apply is null; "peers" is then {}. After the cases comes "summary": the geometric mean
+// of the ratios of the timed cases that are in_mean, and how many bars were met. Thread safety:
+// pure functions.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct BenchRun {
 
 // How a whole run did. A case counts as held to bars, and as meeting them, once for each bar.
 struct Summary {
-  std::optional<double> geometric_mean;  // of the ratios of cases that are not sizes
+  std::optional<double> geometric_mean;  // of the ratios of cases that count in it, no sizes
   int64_t cases_held = 0;
   int64_t cases_met = 0;
   int64_t bars = 0;

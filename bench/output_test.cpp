@@ -138,6 +138,21 @@ TEST(Output, SummaryIsTheGeometricMeanOfTimedCases) {
   EXPECT_EQ(number_in(*json->find("summary"), "left_out"), 2);
 }
 
+TEST(Output, TheMeanLeavesOutCasesThatDoNotCountInIt) {
+  BenchRun run = a_run();
+  run.outcomes.push_back(full_outcome());
+  run.outcomes[0].ratio = 2;
+  run.outcomes[2].ratio = 8;
+  run.outcomes[2].in_mean = false;
+  EXPECT_DOUBLE_EQ(*summary_of(run).geometric_mean, 2);
+  const auto json = Json::parse(to_json(run));
+  ASSERT_TRUE(json);
+  const auto& cases = *json->find("cases")->array();
+  EXPECT_TRUE(*cases[0].find("in_mean")->boolean());
+  EXPECT_FALSE(*cases[1].find("in_mean")->boolean()) << "a size";
+  EXPECT_FALSE(*cases[2].find("in_mean")->boolean());
+}
+
 TEST(Output, SummaryOfNothingHasNoMean) {
   const BenchRun nothing = {"mpiio", this_machine(), {}, 2.0};
   EXPECT_FALSE(summary_of(nothing).geometric_mean.has_value());
