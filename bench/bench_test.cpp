@@ -9,15 +9,17 @@
 #include <sstream>
 #include <string>
 
+#include "bench/mpiio_pool.hpp"
 #include "tessera/base/json.hpp"
 
 namespace tessera::bench {
 namespace {
 
 // Runs quickly and returns the JSON that was printed.
-base::Result<base::Json> run_quickly(const std::string& only, int expected_exit) {
+base::Result<base::Json> run_quickly(const std::string& name, const std::string& only,
+                                     int expected_exit) {
   BenchOptions options;
-  options.names = {"pattern"};
+  options.names = {name};
   options.only = only;
   options.json = true;
   options.quick = true;
@@ -32,7 +34,7 @@ base::Result<base::Json> run_quickly(const std::string& only, int expected_exit)
 class QuickCases : public testing::TestWithParam<const char*> {};
 
 TEST_P(QuickCases, RunAndPrintJson) {
-  const auto json = run_quickly(GetParam(), 0);
+  const auto json = run_quickly("pattern", GetParam(), 0);
   ASSERT_TRUE(json) << json.error().message();
   EXPECT_EQ(*json->find("bench")->string(), "pattern");
   const auto& cases = *json->find("cases")->array();
@@ -48,6 +50,28 @@ INSTANTIATE_TEST_SUITE_P(Pattern, QuickCases,
                                          "join, 100 rows", "lookup, map in stripes of 65536 B",
                                          "index query, 1000 irregular objects",
                                          "12B runs, 256 KB"));
+
+// One of every kind of case of the mesh bench that takes no seconds.
+class QuickMeshCases : public testing::TestWithParam<const char*> {};
+
+TEST_P(QuickMeshCases, RunAndPrintJson) {
+  const auto started = MpiPool().job({"openmpi", "Tessera", 2, {}, true}, false);
+  if (!started) GTEST_SKIP() << started.error().message();
+  const auto json = run_quickly("mesh", GetParam(), 0);
+  ASSERT_TRUE(json) << json.error().message();
+  const auto& cases = *json->find("cases")->array();
+  ASSERT_EQ(cases.size(), 1U);
+  EXPECT_FALSE(cases[0].find("ours")->is_null());
+  const bool is_rival = std::string(GetParam()).find("stock") != std::string::npos;
+  EXPECT_EQ(*cases[0].find("in_mean")->boolean(), is_rival);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mesh, QuickMeshCases,
+    testing::Values("plan 290 k nodes", "plan reuse", "halo",
+                    "Open MPI 4: RCM order, 1 double a node, against stock",
+                    "Open MPI 4: order along an axis, 1 double a node, strategies",
+                    "Open MPI 4: RCM order, 10 doubles a node, policies"));
 
 TEST(Bench, CaseNamesAreDistinct) {
   for (const Bench& bench : all_benches()) {

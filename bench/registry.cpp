@@ -1,11 +1,14 @@
 #include "bench/atomic_bench.hpp"
 #include "bench/bench.hpp"
 #include "bench/copy_bench.hpp"
+#include "bench/halo_bench.hpp"
 #include "bench/index_bench.hpp"
 #include "bench/join_bench.hpp"
 #include "bench/lock_bench.hpp"
 #include "bench/lock_counts.hpp"
 #include "bench/lock_mode_bench.hpp"
+#include "bench/mesh_bench.hpp"
+#include "bench/mesh_plan_bench.hpp"
 #include "bench/mpiio_bench.hpp"
 #include "bench/mpiio_resource_bench.hpp"
 #include "bench/object_file_bench.hpp"
@@ -55,6 +58,15 @@ std::vector<CaseMaker> all_object_cases() {
   return cases;
 }
 
+std::vector<CaseMaker> all_mesh_cases() {
+  const auto pool = std::make_shared<MpiPool>();
+  const auto shares = std::make_shared<MeshShares>(pool);
+  std::vector<CaseMaker> cases = mesh_plan_cases(pool, shares);
+  for (CaseMaker& maker : mesh_write_cases(pool, shares)) cases.push_back(std::move(maker));
+  for (CaseMaker& maker : halo_cases(pool)) cases.push_back(std::move(maker));
+  return cases;
+}
+
 }  // namespace
 
 const std::vector<Bench>& all_benches() {
@@ -68,6 +80,9 @@ const std::vector<Bench>& all_benches() {
       {"objects",
        "object files: maps, tiles, checkpoints, sharing, against plain files; remapping against cp",
        all_object_cases},
+      {"mesh",
+       "meshes and halos: who writes what several ranks hold, against stock; how plans are made",
+       all_mesh_cases, kMeshMeanBar},
   };
   return benches;
 }
