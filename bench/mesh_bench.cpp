@@ -185,7 +185,7 @@ std::vector<Numbering> numberings() {
        "RCM order",
        {{"against stock", against_stock, all},
         {"strategies", strategies, all},
-        {"policies", policies, all}}},
+        {"policies", policies, {1, 10, 100, 500}}}},
       {mesh::Order::kFile,
        "order along an axis",
        {{"against stock", against_stock, some}, {"strategies", strategies, some}}},
@@ -200,6 +200,15 @@ CaseMaker maker_of(const Spot& spot, const Numbering& numbering, const Question&
           [spot, make = question.make, tools] { return make(spot, tools); }};
 }
 
+void add_cases(int ranks, const Numbering& numbering, const Tools& tools,
+               std::vector<CaseMaker>& cases) {
+  for (const Question& question : numbering.questions) {
+    for (const int64_t load : question.loads) {
+      cases.push_back(maker_of({numbering.order, ranks, load}, numbering, question, tools));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<CaseMaker> mesh_write_cases(const std::shared_ptr<MpiPool>& pool,
@@ -207,13 +216,7 @@ std::vector<CaseMaker> mesh_write_cases(const std::shared_ptr<MpiPool>& pool,
   const Tools tools = {pool, shares};
   std::vector<CaseMaker> cases;
   for (const int ranks : {4, 7, 8, 10, 14}) {
-    for (const Numbering& numbering : numberings()) {
-      for (const Question& question : numbering.questions) {
-        for (const int64_t load : question.loads) {
-          cases.push_back(maker_of({numbering.order, ranks, load}, numbering, question, tools));
-        }
-      }
-    }
+    for (const Numbering& numbering : numberings()) add_cases(ranks, numbering, tools, cases);
   }
   return cases;
 }

@@ -81,10 +81,11 @@ struct Session {
   struct Layout layout;
   int64_t frame; /* the next one; each repetition moves another */
   unsigned char* buffer;
+  int64_t buffer_bytes;
 };
 
 /* Both are collective and return the same on every rank: NULL or what went wrong. Preparing keeps
- * a file of the same size, since that has the same contents. */
+ * a file of the same size, since that has the same contents, and then also the buffer. */
 const char* session_prepare(struct Session* session, const char* workload, const int64_t args[3]);
 const char* session_run(struct Session* session, const struct Request* request, double* ns);
 void session_release(struct Session* session);

@@ -227,9 +227,24 @@ static const char* make_file(struct Session* session, enum Mode mode) {
 
 static void release_views(struct Session* session) {
   layout_release(&session->layout);
+  memset(session->objects_prepared, 0, sizeof session->objects_prepared);
+}
+
+static void release_buffer(struct Session* session) {
   free(session->buffer);
   session->buffer = NULL;
-  memset(session->objects_prepared, 0, sizeof session->objects_prepared);
+  session->buffer_bytes = 0;
+}
+
+/* The buffer that is there, if it is large enough. */
+static const char* prepare_buffer(struct Session* session) {
+  const int64_t needed = session->layout.memory_bytes;
+  if (session->buffer == NULL || session->buffer_bytes < needed) {
+    release_buffer(session);
+    session->buffer = bench_allocate((size_t)needed);
+    session->buffer_bytes = needed;
+  }
+  return agreed(session->buffer == NULL ? "no memory" : NULL);
 }
 
 const char* session_prepare(struct Session* session, const char* workload, const int64_t args[3]) {
@@ -250,16 +265,17 @@ const char* session_prepare(struct Session* session, const char* workload, const
   session->layout = layout;
   session->prepared = 1;
   session->frame = 0;
-  session->buffer = bench_allocate((size_t)session->layout.memory_bytes);
-  error = agreed(session->buffer == NULL ? "no memory" : NULL);
-  if (error != NULL) return error;
-  fill_buffer(session, 0);
-  return same_file ? NULL : make_file(session, kIndependent);
+  error = prepare_buffer(session);
+  if (error == NULL) fill_buffer(session, 0);
+  if (error == NULL && !same_file) error = make_file(session, kIndependent);
+  if (error != NULL) session_release(session);
+  return error;
 }
 
 void session_release(struct Session* session) {
   if (!session->prepared) return;
   release_views(session);
+  release_buffer(session);
   session->prepared = 0;
   session->ceiling_prepared = 0;
   if (session->rank != 0) return;
