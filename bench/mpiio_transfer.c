@@ -59,6 +59,10 @@ static uint64_t word_at(int64_t offset, uint64_t salt) {
 
 static void fill(unsigned char* to, int64_t offset, int64_t size_bytes, uint64_t salt) {
   int64_t i = 0;
+  for (; offset % 8 == 0 && i + 8 <= size_bytes; i += 8) {
+    const uint64_t word = word_at(offset + i, salt);
+    memcpy(to + i, &word, sizeof word);
+  }
   while (i < size_bytes) {
     const uint64_t word = word_at(offset + i, salt);
     const int64_t from = (offset + i) % 8;
