@@ -1,6 +1,8 @@
 #include "tessera/mesh/mesh_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "tessera/mesh/gmsh_parser.hpp"
 #include "tessera/mesh/metis_parser.hpp"
@@ -50,11 +52,34 @@ Result<MeshFacts> visit_metis_mesh(port::File& file, MeshVisitor& visitor) {
   return facts;
 }
 
+// Names an edge that is in one list only, for which all lists are needed at once.
+base::Failure one_sided_edge(port::File& file) {
+  MeshScanner in(file);
+  std::vector<std::pair<Node, Node>> entries;
+  Node node = 0;
+  MetisParser(in).graph([](int64_t /*nodes*/) {},
+                        [&](std::span<const Node> neighbours) {
+                          for (const Node other : neighbours) entries.emplace_back(node, other);
+                          ++node;
+                        });
+  std::sort(entries.begin(), entries.end());
+  for (const auto& [from, to] : entries) {
+    if (std::binary_search(entries.begin(), entries.end(), std::pair(to, from))) continue;
+    const std::string a = std::to_string(from + int64_t{1});
+    const std::string b = std::to_string(to + int64_t{1});
+    return base::fail(Code::kInvalid, file.path() + ": node " + a + " has node " + b +
+                                          " in its list, but node " + b + " does not have node " +
+                                          a);
+  }
+  return base::fail(Code::kInvalid, file.path() + ": edges are in the list of one node only");
+}
+
 Result<MeshFacts> visit_metis_graph(port::File& file, MeshVisitor& visitor) {
   MeshScanner in(file);
   MeshFacts facts{MeshFormat::kMetisGraph, false, 0, 0};
   Node node = 0;
-  MetisParser(in).graph(
+  MetisParser parser(in);
+  parser.graph(
       [&](int64_t nodes) {
         facts.nodes = nodes;
         visitor.nodes(nodes, {});
@@ -68,6 +93,7 @@ Result<MeshFacts> visit_metis_graph(port::File& file, MeshVisitor& visitor) {
         }
         ++node;
       });
+  if (parser.one_sided()) return one_sided_edge(file);
   if (!in.ok()) return failure_of(in);
   return facts;
 }

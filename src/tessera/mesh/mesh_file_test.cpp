@@ -337,7 +337,7 @@ TEST(MeshFile, WhatIsWrongInMetisFilesIsSaid) {
        "a.graph, line 4: the lists have 2 entries, where 2 edges are "
        "announced, each in two lists"},
       {"a.graph", "4 2\n2\n3\n4\n1\n",
-       "a.graph, line 6: an edge is in the list of one of its nodes only"},
+       "a.graph: node 1 has node 2 in its list, but node 2 does not have node 1"},
       {"a.graph", "2 1 001\n2 5\n1\n", "a.graph, line 3: the line ends where a weight should be"},
       {"a.graph", "2 1 012\n", "a.graph, line 1: '012' is not a format of weights (000 to 111)"},
   });

@@ -146,7 +146,8 @@ void MetisParser::graph(const std::function<void(int64_t)>& header_seen, const L
     in_.fail("the lists have " + std::to_string(entries) + " entries, where " +
              std::to_string(header.edges) + " edges are announced, each in two lists");
   }
-  if (in_.ok() && balance_ != 0) in_.fail("an edge is in the list of one of its nodes only");
+  one_sided_ = in_.ok() && balance_ != 0;
+  if (one_sided_) in_.fail("an edge is in the list of one of its nodes only");
 }
 
 }  // namespace tessera::mesh

@@ -28,10 +28,12 @@ class MetisParser {
   void mesh(const Line& element);
 
   // One line for each node: size and weights, if the header says so, then neighbours, each with a
-  // weight if the header says so. `header` is called with the number of nodes, which is at most the
-  // number of bytes of the file. Fails at the end if the number of edges is not that of the header,
-  // or an edge is in the list of one of its nodes only.
-  void graph(const std::function<void(int64_t)>& header, const Line& neighbours);
+  // weight if the header says so. `header_seen` is called with the number of nodes, which is at
+  // most the number of bytes of the file. Fails at the end if the number of edges is not that of
+  // the header, or an edge is in the list of one of its nodes only.
+  void graph(const std::function<void(int64_t)>& header_seen, const Line& neighbours);
+  // Whether that last was what failed.
+  [[nodiscard]] bool one_sided() const { return one_sided_; }
 
  private:
   struct GraphHeader {
@@ -55,6 +57,7 @@ class MetisParser {
   std::span<const Node> new_number_;
   std::vector<Node> line_;
   uint64_t balance_ = 0;  // of lists in which each edge is, once for each direction: zero
+  bool one_sided_ = false;
 };
 
 }  // namespace tessera::mesh
