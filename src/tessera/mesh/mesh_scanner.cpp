@@ -14,7 +14,9 @@ namespace tessera::mesh {
 
 namespace {
 
-constexpr int64_t kBufferBytes = 1 << 20;
+constexpr int64_t kBufferBytesMin = 4096;
+constexpr int64_t kBufferBytesMax = 1 << 20;
+static_assert(kBufferBytesMin > MeshScanner::kMaxWord);
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 bool is_space(char c) { return c == '\n' || is_blank(c); }
@@ -34,7 +36,8 @@ std::string quoted(std::string_view word) {
 MeshScanner::MeshScanner(port::File& file, EchoSink* echo)
     : file_(file),
       echo_(echo),
-      buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)),
+      capacity_(std::clamp(size_bytes(), kBufferBytesMin, kBufferBytesMax)),
+      buffer_(std::make_unique_for_overwrite<char[]>(static_cast<size_t>(capacity_))),
       at_(buffer_.get()),
       end_(at_),
       token_(at_),
@@ -60,10 +63,10 @@ bool MeshScanner::refill() {
   if (file_ended_) return false;
   flush_echo();
   const int64_t kept = end_ - at_;
-  TESSERA_ASSERT(kept < kBufferBytes);
+  TESSERA_ASSERT(kept < capacity_);
   buffer_offset_ += at_ - buffer_.get();
   std::memmove(buffer_.get(), at_, static_cast<size_t>(kept));
-  const std::span<char> free(buffer_.get() + kept, static_cast<size_t>(kBufferBytes - kept));
+  const std::span<char> free(buffer_.get() + kept, static_cast<size_t>(capacity_ - kept));
   const port::Transfer transfer =
       file_.read_at(buffer_offset_ + kept, std::as_writable_bytes(free));
   at_ = token_ = echoed_ = buffer_.get();

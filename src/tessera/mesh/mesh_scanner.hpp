@@ -1,7 +1,7 @@
 // MeshScanner: the numbers and words of a mesh file, one after the other, with a bounded buffer.
 //
-// Files of meshes have gigabytes and come from strangers, so a scanner holds one buffer of 1 MiB
-// and believes nothing. What is wrong is told once, at the first thing that is wrong:
+// Files of meshes have gigabytes and come from strangers, so a scanner holds one buffer of at
+// most 1 MiB and believes nothing. What is wrong is told once, at the first thing that is wrong:
 //   (M1) After a failure nothing moves: ok() is false, numbers are zero, words are empty, and
 //        at_end() holds. So a loop over a count that the file claims ends with the file's bytes.
 //   (M2) error() names the file, the line (the byte in files with binary numbers), and the section.
@@ -103,6 +103,7 @@ class MeshScanner {
 
   port::File& file_;
   EchoSink* echo_;
+  int64_t capacity_;  // of the buffer
   std::unique_ptr<char[]> buffer_;
   int64_t buffer_offset_ = 0;  // in the file, of the buffer's first byte
   const char* at_;             // what is read next
