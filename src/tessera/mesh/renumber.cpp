@@ -1,5 +1,6 @@
 #include "tessera/mesh/renumber.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,17 @@ Result<void> renumber_metis_mesh(port::File& from, port::File& to,
                                  std::span<const Node> new_number) {
   FileSink sink(to);
   MeshScanner in(from, &sink);
-  MetisParser(in, new_number).mesh([](std::span<const Node> /*corners*/) {});
+  // A mesh has as many nodes as the largest number that it names.
+  const auto last = std::max_element(new_number.begin(), new_number.end()) - new_number.begin();
+  bool last_named = false;
+  MetisParser(in, new_number).mesh([&](std::span<const Node> corners) {
+    last_named = last_named || std::find(corners.begin(), corners.end(), last) != corners.end();
+  });
   if (!in.ok()) return base::Failure{in.error()};
+  if (!last_named) {
+    return base::fail(base::Code::kInvalid, from.path() + ": node " + std::to_string(last + 1) +
+                                                " is in no element: as the last it would be lost");
+  }
   in.flush_echo();
   return sink.finish();
 }

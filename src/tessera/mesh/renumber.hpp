@@ -18,7 +18,8 @@ namespace tessera::mesh {
 //   (N2) In Gmsh's files a node's tag becomes its new number + 1 wherever it is named: in $Nodes,
 //        $Elements, $NodeData and $Periodic. Sections that are not known are refused.
 //   (N3) In METIS's meshes numbers are replaced; in its graphs the lines move as well, with the
-//        comments before them, and all of them are in memory meanwhile.
+//        comments before them, and all of them are in memory meanwhile. A mesh has as many nodes
+//        as the largest number it names, so a node in no element cannot become the last.
 // Fails with kInvalid where the file is not a mesh or has another number of nodes; then what is in
 // `to` is void. Requires a permutation: each number from 0 once.
 [[nodiscard]] base::Result<void> write_renumbered(port::File& from, port::File& to,

@@ -169,6 +169,17 @@ TEST(Renumber, WhatCannotBeRenumberedIsRefused) {
             std::string::npos);
 }
 
+TEST(Renumber, ANodeInNoElementIsNotLost) {
+  TestFile from("m.mesh", "2\n2 3\n3 2\n");
+  TestFile to("n.mesh", "");
+  EXPECT_TRUE(write_renumbered(*from, *to, std::vector<Node>{0, 2, 1}));
+  EXPECT_EQ(to.content(), "2\n3 2\n2 3\n");
+  const auto lost = write_renumbered(*from, *to, std::vector<Node>{2, 1, 0});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().message(),
+            "m.mesh: node 1 is in no element: as the last it would be lost");
+}
+
 TEST(Renumber, AFullDiskIsTold) {
   const std::string content = bytes_of_data("device22.msh");
   std::vector<Node> numbers(45);
