@@ -6,7 +6,6 @@
 
 #include "tessera/mesh/classify.hpp"
 #include "tessera/mesh/grid_mesh.hpp"
-#include "tessera/mesh/mesh_test_support.hpp"
 
 namespace tessera::mesh {
 namespace {

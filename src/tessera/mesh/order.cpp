@@ -101,7 +101,9 @@ Result<std::vector<Node>> order_nodes(const Mesh& mesh, Order order, const Parti
   if (order == Order::kHilbert) return hilbert_order(mesh);
   if (order == Order::kRcm || order == Order::kIo) {
     TESSERA_TRY(const auto graph, nodal_graph(mesh));
-    return order == Order::kRcm ? rcm_order(graph) : io_order(graph, *partition);
+    if (order == Order::kRcm) return rcm_order(graph);
+    const bool placed = !mesh.positions.empty();
+    return io_order(graph, *partition, placed ? hilbert_order(mesh) : rcm_order(graph));
   }
   return axis_order(mesh, static_cast<size_t>(order) - static_cast<size_t>(Order::kX));
 }
@@ -112,8 +114,9 @@ std::vector<Node> rcm_order(const NodalGraph& graph) {
   return numbers_of(sequence);
 }
 
-std::vector<Node> io_order(const NodalGraph& graph, const Partition& partition) {
-  const std::vector<Node> rcm = rcm_order(graph);
+std::vector<Node> io_order(const NodalGraph& graph, const Partition& partition,
+                           std::span<const Node> inside) {
+  TESSERA_ASSERT(std::ssize(inside) == graph.nodes());
   const std::vector<int32_t> parts = part_sequence(graph, partition);
   std::vector<int64_t> rank_of(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -122,7 +125,7 @@ std::vector<Node> io_order(const NodalGraph& graph, const Partition& partition) 
   std::vector<Node> sequence = identity(graph.nodes());
   std::ranges::sort(sequence, {}, [&](Node node) {
     const auto at = static_cast<size_t>(node);
-    return std::pair(rank_of[static_cast<size_t>(partition.part_of[at])], rcm[at]);
+    return std::pair(rank_of[static_cast<size_t>(partition.part_of[at])], inside[at]);
   });
   return numbers_of(sequence);
 }

@@ -6,8 +6,9 @@
 //            neighbours first, then backwards; every component by itself
 //   x, y, z  along an axis; ties go by the axes that follow it
 //   hilbert  along a Hilbert curve through the box of the mesh
-//   io       for a partition: the nodes of each part together, inside a part as rcm has them, and
-//            parts that follow each other touch where they can; every part is one interval
+//   io       for a partition: the nodes of each part together, so that every part is one interval,
+//            and parts that follow each other touch where they can; inside a part as hilbert has
+//            them, or rcm where there are no positions, which serves other partitions too
 // Thread safety: pure functions.
 #pragma once
 
@@ -35,8 +36,10 @@ enum class Order { kFile, kRcm, kX, kY, kZ, kHilbert, kIo };
                                                           const Partition* partition);
 
 [[nodiscard]] std::vector<Node> rcm_order(const NodalGraph& graph);
-// Requires a partition of the nodes of the graph.
-[[nodiscard]] std::vector<Node> io_order(const NodalGraph& graph, const Partition& partition);
+// `inside` is the number of each node in the order that the nodes of a part keep. Requires a
+// partition of the nodes of the graph, and a permutation of them.
+[[nodiscard]] std::vector<Node> io_order(const NodalGraph& graph, const Partition& partition,
+                                         std::span<const Node> inside);
 
 // The same mesh, and the same partition, under new numbers. Require a permutation.
 [[nodiscard]] Mesh renumbered(const Mesh& mesh, std::span<const Node> new_number);
