@@ -56,7 +56,7 @@ constexpr Option kTable[] = {
                       "How collective operations reach the file, where that way is possible."),
     base::enum_option("tessera_replicated", "false", "true|false",
                       "The program promises that ranks which write the same byte in one collective "
-                      "write have the same value for it: one of them then writes it, chosen so that "
+                      "write have the same value for it: one of them writes it, chosen so that "
                       "runs get long. For blocking and split collective writes."),
     base::enum_option("tessera_durable", "sync", "sync|close",
                       "When written bytes are made durable: at MPI_File_sync only, or also at "
