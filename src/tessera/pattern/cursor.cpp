@@ -9,39 +9,41 @@ namespace tessera::pattern {
 template <int D>
 Cursor<D>::Cursor(Trace<D> trace, int64_t offset) : trace_(std::move(trace)) {
   TESSERA_ASSERT(offset >= 0 && offset <= trace_.size());
-  if (offset < trace_.size()) descend(trace_.shape(), trace_.at(), offset);
+  if (offset < trace_.size()) {
+    descend(trace_.shape().node.get(), trace_.size(), trace_.at(), offset);
+  }
 }
 
-// Goes down to the run at `offset` inside a shape and leaves it pending; the frames on the way then
-// stand at the parts after it.
+// Goes down to the run at `offset` inside a shape (a run of `size` bytes where it has no node) and
+// leaves it pending; the frames on the way then stand at the parts after it. The trace keeps the
+// nodes alive: nobody counts how many look at them.
 template <int D>
-void Cursor<D>::descend(const Shape<D>& shape, Point<D> at, int64_t offset) {
-  Shape<D> now = shape;
-  while (!now.is_run()) {
-    const Node<D>* node = now.node.get();
-    int64_t index = 0;
-    if (now.is_repeat()) {
-      index = offset / node->child.size;
+void Cursor<D>::descend(const Node<D>* node, int64_t size, Point<D> at, int64_t offset) {
+  while (node != nullptr) {
+    if (node->count != 0) {
+      const int64_t index = offset / node->child.size;
       offset %= node->child.size;
       frames_.push_back({node, at, index + 1});
       at += node->stride * index;
-      now = node->child;
-      if (now.is_run() && offset == 0) {
+      size = node->child.size;
+      if (node->child.is_run() && offset == 0) {
         frames_.back().index = node->count;
-        pending_ = {at, now.size, node->count - index, node->stride};
+        pending_ = {at, size, node->count - index, node->stride};
         return;
       }
+      node = node->child.node.get();
     } else {
       const auto after = std::upper_bound(node->begin.begin(), node->begin.end(), offset);
-      index = after - node->begin.begin() - 1;
+      const int64_t index = after - node->begin.begin() - 1;
       const auto i = static_cast<size_t>(index);
       offset -= node->begin[i];
       frames_.push_back({node, at, index + 1});
       at += node->at[i];
-      now = node->item_shape(i);
+      size = node->begin[i + 1] - node->begin[i];
+      node = node->item.empty() ? nullptr : node->item[i].get();
     }
   }
-  pending_ = {at.advanced(offset), now.size - offset, 1, {}};
+  pending_ = {at.advanced(offset), size - offset, 1, {}};
 }
 
 template <int D>
@@ -62,11 +64,12 @@ bool Cursor<D>::advance(Stripe<D>& stripe) {
       return true;
     }
     ++frame.index;
+    const int64_t size = is_repeat ? node.child.size : node.begin[i + 1] - node.begin[i];
     if (!is_repeat && (node.item.empty() || !node.item[i])) {
-      stripe = {at, node.begin[i + 1] - node.begin[i], 1, {}};
+      stripe = {at, size, 1, {}};
       return true;
     }
-    descend(is_repeat ? node.child : node.item_shape(i), at, 0);
+    descend(is_repeat ? node.child.node.get() : node.item[i].get(), size, at, 0);
     stripe = pending_;
     pending_.count = 0;
     return true;

@@ -51,7 +51,7 @@ class Cursor {
     int64_t index;  // of the part to visit next
   };
 
-  void descend(const Shape<D>& shape, Point<D> at, int64_t offset);
+  void descend(const Node<D>* node, int64_t size, Point<D> at, int64_t offset);
   bool advance(Stripe<D>& stripe);
 
   Trace<D> trace_;  // keeps the nodes alive
