@@ -64,7 +64,7 @@ Result<ByteSet> share_among(const std::vector<ByteSet>& sets, int rank) {
   TESSERA_TRY(const auto objects, object::ObjectSet::of(hull_of(sets), sets));
   TESSERA_TRY(const owner::ObjectSharing sharing, owner::sharing_of(objects));
   TESSERA_TRY(const owner::Writers writers, owner::choose_writers(sharing.sharing, {}));
-  return owner::share_of(sharing, writers, rank);
+  return owner::share_of(sharing, owner::with_aligned_borders(sharing, writers), rank);
 }
 
 // The same as offsets in that rank's stream.

@@ -70,6 +70,14 @@ KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
   });
 }
 
+bool KeptMapping::stores_in(Interval part) {
+  return state_.with([&](State& state) {
+    const bool stores = state.reaches(part, Direction::kWrite);
+    state.stored |= stores;
+    return stores;
+  });
+}
+
 void KeptMapping::settle(int64_t end, Direction direction) {
   state_.with([&](State& state) { state.settled_end[index_of(direction)] = end; });
 }

@@ -8,10 +8,10 @@
 //   (K1) A mapping is used by one move at a time: it is taken out, and put back afterwards; or it
 //        is copied from and to while it stays.
 //   (K2) One is kept for each open file, of one window's size; it goes when the file is closed.
-//   (K3) copy() reaches only bytes that settle() has named.
-// Stores that fault no more do not change the time of the file's last change. Whoever takes the
-// mapping also reserves space or writes a byte by a system call, which does; what copy() stores is
-// remembered, to be marked before others may look (unmarked()).
+//   (K3) Bytes that settle() has not named are reached only by whoever takes the mapping, and
+//        stores to them only after a system call that has the file hold them.
+// Stores that fault no more do not change the time of the file's last change; that system call
+// does. What is stored without one is remembered, to be marked before others may look (unmarked()).
 // Thread safety: all functions from any thread.
 #pragma once
 
@@ -68,6 +68,10 @@ class KeptMapping {
   // Copies the run, if the mapping holds it and it is settled (kCopied). If not, notes what was
   // missed and says whether it pays to set one up and settle it (kWanted).
   [[nodiscard]] Answer copy(const Run& run, const Gain& gain);
+
+  // Whether a move that takes the mapping may store in this part without a system call: it holds
+  // it, and the bytes are settled. That something is stored is remembered then.
+  [[nodiscard]] bool stores_in(Interval part);
 
   // The bytes before `end` lie in the file; for writes, nobody who extended it so far is still at
   // it.

@@ -33,6 +33,7 @@ class MappedTransfer {
  private:
   [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
   bool extend_file(const Island& window);
+  bool settle_file(const Island& window);
   bool move_window(const Island& window);
   KeptMapping::Mapping find_mapping(Interval part);
   bool move_part(Interval part, const port::FileMapping& mapping);
@@ -124,8 +125,18 @@ int64_t MappedTransfer::first_of(Interval part) const {
   return part.begin + part.length() / cores * (context_.place % cores);
 }
 
+// Makes sure that the file holds the bytes that are stored; of those that an earlier move has seen
+// to, it does.
+bool MappedTransfer::settle_file(const Island& window) {
+  Experience* const experience = context_.experience;
+  if (experience != nullptr && experience->mapping.stores_in(window.file)) return true;
+  if (!extend_file(window)) return false;
+  if (experience != nullptr) experience->mapping.settle(window.file.end, Direction::kWrite);
+  return true;
+}
+
 bool MappedTransfer::move_window(const Island& window) {
-  if (!reads() && !extend_file(window)) return false;
+  if (!reads() && !settle_file(window)) return false;
   const PhaseTimer timer(context_.phases, &Phases::copy_ns);
   KeptMapping::Mapping mapping = find_mapping(large_pages_around(window.file));
   if (!mapping || !move_part(window.stream, *mapping)) return false;

@@ -61,29 +61,33 @@ class Runs {
  public:
   explicit Runs(const Pattern& pattern) : cursor_(pattern) { next_stripe(); }
 
-  [[nodiscard]] int64_t at() const { return at_ + taken_; }
+  [[nodiscard]] int64_t at() const { return stripe_.at[0] + taken_; }
   [[nodiscard]] int64_t left() const { return stripe_.length - taken_; }
-  // Requires length <= left().
+  // Runs of left() bytes from here on that lie in one stripe, and their distance.
+  [[nodiscard]] int64_t alike() const { return taken_ == 0 ? stripe_.count : 1; }
+  [[nodiscard]] int64_t stride() const { return stripe_.stride[0]; }
+
+  // Part of a run. Requires length <= left().
   void take(int64_t length) {
     taken_ += length;
-    if (taken_ < stripe_.length) return;
+    if (taken_ == stripe_.length) take_runs(1);
+  }
+  // Requires count <= alike().
+  void take_runs(int64_t count) {
     taken_ = 0;
-    at_ += stripe_.stride[0];
-    if (++run_ == stripe_.count) next_stripe();
+    stripe_.at += stripe_.stride * count;
+    stripe_.count -= count;
+    if (stripe_.count == 0) next_stripe();
   }
 
  private:
   void next_stripe() {
     if (!cursor_.next(stripe_)) stripe_ = {};
-    at_ = stripe_.at[0];
-    run_ = 0;
   }
 
   pattern::Cursor<1> cursor_;
   pattern::Stripe<1> stripe_;
-  int64_t at_ = 0;   // of the run
-  int64_t run_ = 0;  // of the stripe
-  int64_t taken_ = 0;
+  int64_t taken_ = 0;  // of the first run
 };
 
 bool Copy::joined() const {
@@ -95,16 +99,25 @@ bool Copy::joined() const {
   return true;
 }
 
-
 void Copy::paired() const {
+  constexpr auto kCached = pattern::CopyMode::kCached;
   Runs into(to_pattern);
   Runs out_of(from_pattern);
   for (int64_t left = to_pattern.size(); left > 0;) {
     const int64_t length = std::min(into.left(), out_of.left());
-    std::memcpy(to + into.at(), from + out_of.at(), static_cast<size_t>(length));
-    into.take(length);
-    out_of.take(length);
-    left -= length;
+    if (into.left() == out_of.left()) {
+      const int64_t runs = std::min(into.alike(), out_of.alike());
+      pattern::copy_runs(to + into.at(), from + out_of.at(),
+                         {length, runs, into.stride(), out_of.stride()}, kCached);
+      into.take_runs(runs);
+      out_of.take_runs(runs);
+      left -= length * runs;
+    } else {
+      std::memcpy(to + into.at(), from + out_of.at(), static_cast<size_t>(length));
+      into.take(length);
+      out_of.take(length);
+      left -= length;
+    }
   }
 }
 

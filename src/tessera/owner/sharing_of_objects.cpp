@@ -41,6 +41,69 @@ int process_count(const ObjectSet& objects) {
   return processes.empty() ? 1 : *std::max_element(processes.begin(), processes.end()) + 1;
 }
 
+// The number in [first, last] that is divisible by the largest power of two.
+int64_t most_even(int64_t first, int64_t last) {
+  int64_t number = last;
+  while ((number & (number - 1)) >= first && number != 0) number &= number - 1;
+  return number;
+}
+
+// The borders of intervals, each of which may move within what the writers on both sides hold.
+class Borders {
+ public:
+  explicit Borders(const ObjectSharing& objects)
+      : sharing_(objects.sharing), pieces_(objects.pieces) {}
+
+  // Where the border between two intervals is best: behind `begin`, where the left one begins now.
+  // To be called in order.
+  int64_t moved(const WriterInterval& left, const WriterInterval& right, int64_t begin) {
+    const int64_t border = right.begin;
+    while (item_ + pieces_[piece_].length() <= border) item_ += pieces_[piece_++].length();
+    if (item_ == border) return border;  // at a gap
+    const int64_t end = std::min(item_ + pieces_[piece_].length(), right.end);
+    const int64_t first = first_held(border, std::max(item_, begin) + 1, right.writer);
+    const int64_t last = last_held(border, end - 1, left.writer);
+    const int64_t shift = pieces_[piece_].begin - item_;
+    return most_even(first + shift, last + shift) - shift;
+  }
+
+ private:
+  [[nodiscard]] bool holds(size_t stretch, Process process) const {
+    const auto holders = sharing_.holders(sharing_.stretches()[stretch].holders);
+    return std::find(holders.begin(), holders.end(), process) != holders.end();
+  }
+  [[nodiscard]] int64_t begin_of(size_t stretch) const {
+    return stretch == 0 ? 0 : sharing_.stretches()[stretch - 1].end;
+  }
+  [[nodiscard]] size_t stretch_at(int64_t item) const {
+    const auto all = sharing_.stretches();
+    return static_cast<size_t>(
+        std::partition_point(all.begin(), all.end(),
+                             [item](const Stretch& stretch) { return stretch.end <= item; }) -
+        all.begin());
+  }
+
+  // How far left the border may go, not beyond `least`, that the process still holds all behind it.
+  [[nodiscard]] int64_t first_held(int64_t border, int64_t least, Process process) const {
+    for (size_t i = stretch_at(border - 1); border > least && holds(i, process); --i) {
+      border = begin_of(i);
+    }
+    return std::max(border, least);
+  }
+  // How far right, not beyond `most`, that it holds all before it.
+  [[nodiscard]] int64_t last_held(int64_t border, int64_t most, Process process) const {
+    for (size_t i = stretch_at(border); border < most && holds(i, process); ++i) {
+      border = sharing_.stretches()[i].end;
+    }
+    return std::min(border, most);
+  }
+
+  const Sharing& sharing_;
+  const std::vector<Interval>& pieces_;
+  size_t piece_ = 0;
+  int64_t item_ = 0;  // the first of the piece
+};
+
 }  // namespace
 
 Result<ObjectSharing> sharing_of(const ObjectSet& objects, int64_t max_objects) {
@@ -63,6 +126,22 @@ Result<ObjectSharing> sharing_of(const ObjectSet& objects, int64_t max_objects) 
     return true;
   });
   return result;
+}
+
+Writers with_aligned_borders(const ObjectSharing& objects, const Writers& writers) {
+  TESSERA_ASSERT(writers.items() == objects.sharing.items());
+  const auto intervals = writers.intervals();
+  Writers aligned(writers.processes());
+  Borders borders(objects);
+  int64_t begin = 0;
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    const bool last = i + 1 == intervals.size();
+    const int64_t end =
+        last ? intervals[i].end : borders.moved(intervals[i], intervals[i + 1], begin);
+    aligned.append(end - begin, intervals[i].writer);
+    begin = end;
+  }
+  return aligned;
 }
 
 pattern::ByteSet share_of(const ObjectSharing& objects, const Writers& writers, Process writer) {

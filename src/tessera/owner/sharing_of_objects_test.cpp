@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "tessera/owner/policies.hpp"
 #include "tessera/owner/test_sharings.hpp"
 #include "tessera/port/test_seed.hpp"
@@ -76,7 +79,67 @@ TEST(SharingOfObjects, SharesOfRegularViewsStayCompressed) {
   }
 }
 
+// The border goes to the middle of the ghosts, which is a multiple of 512.
+TEST(SharingOfObjects, BordersMoveToEvenOffsets) {
+  const std::vector<ByteSet> views = {rows({0, 10}, {0, 520}, 1024),
+                                      rows({0, 10}, {504, 1024}, 1024)};
+  const ObjectSharing found = sharing_of(ObjectSet::of({0, 10240}, views).value()).value();
+  const Writers writers = with_aligned_borders(found, optimal_writers(found.sharing));
+  EXPECT_TRUE(equal(share_of(found, writers, 0), rows({0, 10}, {0, 512}, 1024)).value());
+  EXPECT_TRUE(equal(share_of(found, writers, 1), rows({0, 10}, {512, 1024}, 1024)).value());
+}
+
+int zeros_below(int64_t number) { return std::countr_zero(static_cast<uint64_t>(number)); }
+
+// File offsets of the borders between two writers.
+std::vector<int64_t> borders_of(const std::vector<ByteSet>& shares, int64_t universe) {
+  std::vector<int64_t> borders;
+  const auto writer_of = [&](int64_t byte) {
+    const auto found = std::find_if(shares.begin(), shares.end(),
+                                    [byte](const ByteSet& share) { return share.contains(byte); });
+    return found - shares.begin();
+  };
+  const auto nobody = std::ssize(shares);
+  for (int64_t byte = 1; byte < universe; ++byte) {
+    const auto before = writer_of(byte - 1);
+    const auto here = writer_of(byte);
+    if (before != nobody && here != nobody && before != here) borders.push_back(byte);
+  }
+  return borders;
+}
+
+std::vector<ByteSet> shares_of(const ObjectSharing& found, const Writers& writers, size_t count) {
+  std::vector<ByteSet> shares;
+  for (size_t p = 0; p < count; ++p) {
+    shares.push_back(share_of(found, writers, static_cast<Process>(p)));
+  }
+  return shares;
+}
+
+// Aligning keeps the number of borders and makes none of them less even.
+void expect_more_even(const std::vector<ByteSet>& before, const std::vector<ByteSet>& after,
+                      int64_t universe) {
+  const auto were = borders_of(before, universe);
+  const auto are = borders_of(after, universe);
+  ASSERT_EQ(were.size(), are.size());
+  for (size_t i = 0; i < are.size(); ++i) EXPECT_GE(zeros_below(are[i]), zeros_below(were[i]));
+}
+
 // Every viewed byte is in the share of exactly one process, which views it.
+void expect_written_once(const std::vector<ByteSet>& views, const std::vector<ByteSet>& shares,
+                         int64_t universe) {
+  for (int64_t byte = 0; byte < universe; ++byte) {
+    int viewers = 0;
+    int writing = 0;
+    for (size_t p = 0; p < views.size(); ++p) {
+      viewers += views[p].contains(byte) ? 1 : 0;
+      writing += shares[p].contains(byte) ? 1 : 0;
+      ASSERT_TRUE(views[p].contains(byte) || !shares[p].contains(byte));
+    }
+    ASSERT_EQ(writing, viewers > 0 ? 1 : 0);
+  }
+}
+
 TEST(SharingOfObjects, Model) {
   constexpr int64_t kUniverse = 64;
   port::SeededRandom random(port::test_seed());
@@ -96,20 +159,11 @@ TEST(SharingOfObjects, Model) {
     const ObjectSharing found = sharing_of(objects).value();
     for (const Policy policy : {Policy::kHome, Policy::kRandom, Policy::kIdg, Policy::kOptimal}) {
       const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
-      std::vector<ByteSet> shares;
-      for (size_t p = 0; p < processes; ++p) {
-        shares.push_back(share_of(found, writers, static_cast<Process>(p)));
-      }
-      for (int64_t byte = 0; byte < kUniverse; ++byte) {
-        int viewers = 0;
-        int writing = 0;
-        for (size_t p = 0; p < processes; ++p) {
-          viewers += views[p].contains(byte) ? 1 : 0;
-          writing += shares[p].contains(byte) ? 1 : 0;
-          ASSERT_TRUE(views[p].contains(byte) || !shares[p].contains(byte));
-        }
-        ASSERT_EQ(writing, viewers > 0 ? 1 : 0);
-      }
+      const auto shares = shares_of(found, writers, processes);
+      expect_written_once(views, shares, kUniverse);
+      const auto aligned = shares_of(found, with_aligned_borders(found, writers), processes);
+      expect_written_once(views, aligned, kUniverse);
+      expect_more_even(shares, aligned, kUniverse);
     }
   }
 }
