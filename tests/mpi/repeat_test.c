@@ -144,11 +144,67 @@ static void repeat_while_it_grows(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+enum { kPieces = 40, kApart = 6, kSpan = kPieces * kApart };
+
+/* Pieces of one to three elements of a type, some of which lie elsewhere in other variants. */
+static MPI_Datatype pieces(int variant, MPI_Datatype element, int* count) {
+  int lengths[kPieces], places[kPieces];
+  MPI_Datatype type;
+  *count = 0;
+  for (int i = 0; i < kPieces; ++i) {
+    lengths[i] = 1 + i % 3;
+    places[i] = i * kApart + (i % 7 == variant ? 2 : 0);
+    *count += lengths[i];
+  }
+  CHECK_OK(MPI_Type_indexed(kPieces, lengths, places, element, &type));
+  CHECK_OK(MPI_Type_commit(&type));
+  return type;
+}
+
+/* The elements that a variant's pieces lie on hold their number in the stream, all others -1. */
+static void expect_pieces(const char* path, int variant) {
+  int expected[kSpan], next = 0;
+  for (int i = 0; i < kSpan; ++i) expected[i] = -1;
+  for (int i = 0; i < kPieces; ++i) {
+    for (int k = 0; k < 1 + i % 3; ++k) {
+      expected[i * kApart + (i % 7 == variant ? 2 : 0) + k] = 100 * variant + next++;
+    }
+  }
+  CHECK_FILE(path, expected, sizeof(expected));
+}
+
+/* Types that are made again from the same lists, and from lists and elements that differ a little:
+ * each access goes where its own type says. */
+static void repeat_types(void) {
+  const char* path = check_path("dat");
+  for (int turn = 0; turn < 12; ++turn) {
+    const int variant = turn % 4;
+    int blank[kSpan], data[kSpan], count;
+    MPI_File file = check_create(path);
+    for (int i = 0; i < kSpan; ++i) {
+      blank[i] = -1;
+      data[i] = 100 * variant + i;
+    }
+    CHECK_OK(MPI_File_write_at_all(file, 0, blank, kSpan, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_Datatype wide = pieces(variant, MPI_DOUBLE, &count);
+    MPI_Datatype type = pieces(variant, MPI_INT, &count);
+    CHECK_OK(MPI_File_set_view(file, 0, MPI_DOUBLE, wide, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL));
+    CHECK_OK(
+        MPI_File_write_all(file, data, check_rank == 0 ? count : 0, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Type_free(&type));
+    CHECK_OK(MPI_Type_free(&wide));
+    CHECK_OK(MPI_File_close(&file));
+    expect_pieces(path, variant);
+  }
+}
+
 const struct Subtest repeat_subtests[] = {
     {"repeat_turns", repeat_turns, CHECK_ALWAYS},
     {"repeat_at_the_end", repeat_at_the_end, CHECK_ALWAYS},
     {"repeat_beside_another_handle", repeat_beside_another_handle, CHECK_ALWAYS},
     {"repeat_changes_the_time", repeat_changes_the_time, CHECK_ALWAYS},
     {"repeat_while_it_grows", repeat_while_it_grows, CHECK_ALWAYS},
+    {"repeat_types", repeat_types, CHECK_ALWAYS},
     {0},
 };

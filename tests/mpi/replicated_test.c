@@ -44,8 +44,7 @@ static MPI_File open_replicated(const char* path) {
   MPI_File file = MPI_FILE_NULL;
   CHECK_OK(MPI_Info_create(&info));
   CHECK_OK(MPI_Info_set(info, "tessera_replicated", "true"));
-  CHECK_OK(
-      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
+  CHECK_OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
   CHECK_OK(MPI_Info_free(&info));
   return file;
 }
@@ -77,8 +76,8 @@ static void replicated_records(void) {
     MPI_Status status;
     const int record = turn % kRecords;
     fill(data, &block, rows, record);
-    CHECK_OK(MPI_File_write_at_all(file, (MPI_Offset)record * count, data, count, MPI_INT,
-                                   &status));
+    CHECK_OK(
+        MPI_File_write_at_all(file, (MPI_Offset)record * count, data, count, MPI_INT, &status));
     CHECK_COUNT(status, MPI_INT, count);
   }
   CHECK_OK(MPI_File_close(&file));
@@ -114,6 +113,7 @@ static void replicated_with_trouble(void) {
   if (check_size > 1) {
     CHECK_OK(MPI_File_write_at_all(file, 0, data, mine, MPI_BYTE, &status));
     CHECK_COUNT(status, MPI_BYTE, mine);
+    CHECK_OK(MPI_File_sync(file));
     CHECK_FILE(path, data, sizeof(data));
   }
   if (check_preloaded()) {

@@ -14,10 +14,10 @@
 unsigned suite_seed = 1;
 
 static const struct Subtest* const kTables[] = {
-    open_subtests,     mode_subtests,    size_subtests,    info_subtests,   view_subtests,
-    explicit_subtests, pointer_subtests, shared_subtests,  split_subtests,  nonblocking_subtests,
-    overlap_subtests,  type_subtests,    datarep_subtests, atomic_subtests, errhandler_subtests,
-    failure_subtests,  large_subtests,   count_subtests,   random_subtests, repeat_subtests,
+    open_subtests,       mode_subtests,    size_subtests,    info_subtests,   view_subtests,
+    explicit_subtests,   pointer_subtests, shared_subtests,  split_subtests,  nonblocking_subtests,
+    overlap_subtests,    type_subtests,    datarep_subtests, atomic_subtests, errhandler_subtests,
+    failure_subtests,    large_subtests,   count_subtests,   random_subtests, repeat_subtests,
     replicated_subtests,
 };
 

@@ -8,6 +8,7 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/mpiio/named_types.hpp"
+#include "tessera/mpiio/recent_types.hpp"
 #include "tessera/mpiio/type_contents.hpp"
 #include "tessera/mpiio/type_layout.hpp"
 #include "tessera/port/guarded.hpp"
@@ -142,8 +143,9 @@ Result<Type> build_named(MPI_Datatype type, Representation representation) {
   return Type{std::move(layout), 0, sequence(elements)};
 }
 
-Result<Type> build_derived(MPI_Datatype type, Representation representation, int depth) {
-  TESSERA_TRY(const TypeContents contents, TypeContents::of(type));
+// What a derived type is made of: one for each of contents.types().
+Result<std::vector<TypePtr>> children_of(const TypeContents& contents,
+                                         Representation representation, int depth) {
   std::vector<TypePtr> children;
   children.reserve(contents.types().size());
   for (size_t i = 0; i < contents.types().size(); ++i) {
@@ -155,7 +157,30 @@ Result<Type> build_derived(MPI_Datatype type, Representation representation, int
     TESSERA_TRY(TypePtr child, known_or_built(contents.types()[i], representation, depth + 1));
     children.push_back(std::move(child));
   }
-  return combine(contents, children);
+  return children;
+}
+
+Result<TypePtr> finished(MPI_Datatype type, Representation representation, Type built) {
+  if (representation == Representation::kNative) {
+    TESSERA_TRY(built.layout, with_bounds_of(type, std::move(built.layout)));
+  }
+  built.basic_size = built.elements->basic_size;
+  return std::make_shared<const Type>(std::move(built));
+}
+
+RecentTypes& recent_types() {
+  static auto& recent = *new RecentTypes;
+  return recent;
+}
+
+Result<TypePtr> build_derived(MPI_Datatype type, Representation representation, int depth) {
+  TESSERA_TRY(const TypeContents contents, TypeContents::of(type));
+  TESSERA_TRY(const std::vector<TypePtr> children, children_of(contents, representation, depth));
+  if (TypePtr found = recent_types().find(contents, children, representation)) return found;
+  TESSERA_TRY(Type combined, combine(contents, children));
+  TESSERA_TRY(TypePtr built, finished(type, representation, std::move(combined)));
+  recent_types().keep(contents, children, representation, built);
+  return built;
 }
 
 Result<TypePtr> build(MPI_Datatype type, Representation representation, int depth) {
@@ -167,13 +192,9 @@ Result<TypePtr> build(MPI_Datatype type, Representation representation, int dept
     TESSERA_TRY(TypePtr native, known_or_built(type, Representation::kNative, depth));
     if (!native->elements->resizes) return native;
   }
-  TESSERA_TRY(Type built, is_predefined(type) ? build_named(type, representation)
-                                              : build_derived(type, representation, depth));
-  if (representation == Representation::kNative) {
-    TESSERA_TRY(built.layout, with_bounds_of(type, std::move(built.layout)));
-  }
-  built.basic_size = built.elements->basic_size;
-  return std::make_shared<const Type>(std::move(built));
+  if (!is_predefined(type)) return build_derived(type, representation, depth);
+  TESSERA_TRY(Type named, build_named(type, representation));
+  return finished(type, representation, std::move(named));
 }
 
 Result<TypePtr> known_or_built(MPI_Datatype type, Representation representation, int depth) {
@@ -224,6 +245,7 @@ void drop_type(MPI_Datatype& type) {
 }
 
 void end_types() {
+  recent_types().clear();
   int key = keyval.exchange(MPI_KEYVAL_INVALID);
   if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
   Predefined* each = predefined.exchange(nullptr);

@@ -3,7 +3,8 @@
 // A datatype is taken apart by MPI_Type_get_envelope and MPI_Type_get_contents, level by level, and
 // never expanded. MPICH and Open MPI differ from the standard and from each other in the bounds of
 // some types, so each level gets the bounds that the running MPI reports. Results are cached on the
-// datatype itself (an attribute), so a type is converted once, until it is freed.
+// datatype itself (an attribute), so a type is converted once, until it is freed; one that is made
+// again from the same lists is found by them (recent_types.hpp).
 // Thread safety: all functions, if MPI was initialised for several threads.
 #pragma once
 
