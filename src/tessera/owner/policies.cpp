@@ -16,8 +16,11 @@ bool holds(std::span<const Process> holders, Process process) {
 // Items that can all be written by any of some processes.
 class Run {
  public:
-  explicit Run(int processes)
-      : seen_(static_cast<size_t>(processes)), load_(static_cast<size_t>(processes)) {}
+  explicit Run(const Sharing& sharing)
+      : slack_(sharing.items() / sharing.processes() / kSlackPart),
+        seen_(static_cast<size_t>(sharing.processes())),
+        load_(static_cast<size_t>(sharing.processes())),
+        turn_(static_cast<size_t>(sharing.processes())) {}
 
   // Whether some process could write what the run has and these items too; they are added then.
   bool extend(std::span<const Process> holders, int64_t count) {
@@ -31,8 +34,7 @@ class Run {
     return true;
   }
 
-  // Gives the run to the least loaded of those who could write it, the first of equals, and begins
-  // the next one with these items.
+  // Gives the run to one of those who could write it, and begins the next one with these items.
   void restart(std::span<const Process> holders, int64_t count, Writers& to) {
     close(to);
     able_.assign(holders.begin(), holders.end());
@@ -41,24 +43,41 @@ class Run {
 
   void close(Writers& to) {
     if (count_ == 0) return;
-    const Process writer = *std::min_element(
-        able_.begin(), able_.end(), [this](Process a, Process b) { return load(a) < load(b); });
+    const Process writer = choose();
     load(writer) += count_;
+    turn_[static_cast<size_t>(writer)] = stretch_ + 1;
     to.append(count_, writer);
     count_ = 0;
   }
 
  private:
+  // A share that changes hands by the average's part of this is still even.
+  static constexpr int64_t kSlackPart = 32;
+
+  // The one who wrote last, so that regular views have regular shares; unless it has more to write
+  // than the least loaded by the slack: then that one, the first of equals.
+  [[nodiscard]] Process choose() const {
+    const auto less = [this](Process a, Process b) { return load(a) < load(b); };
+    const auto before = [this](Process a, Process b) { return turn(a) < turn(b); };
+    const Process least = *std::min_element(able_.begin(), able_.end(), less);
+    const Process last = *std::max_element(able_.begin(), able_.end(), before);
+    return turn(last) > 0 && load(last) <= load(least) + slack_ ? last : least;
+  }
+
   [[nodiscard]] bool seen_now(Process process) const {
     return seen_[static_cast<size_t>(process)] == stretch_;
   }
   int64_t& load(Process process) { return load_[static_cast<size_t>(process)]; }
+  [[nodiscard]] int64_t load(Process process) const { return load_[static_cast<size_t>(process)]; }
+  [[nodiscard]] int64_t turn(Process process) const { return turn_[static_cast<size_t>(process)]; }
 
+  const int64_t slack_;
   std::vector<Process> able_;
   int64_t count_ = 0;
   int64_t stretch_ = 0;
   std::vector<int64_t> seen_;  // the last stretch that a process holds, by process
   std::vector<int64_t> load_;  // by process
+  std::vector<int64_t> turn_;  // behind which stretch a process wrote last; 0 if it did not yet
 };
 
 // The writer of the first item of a stretch that the writer before it cannot continue.
@@ -131,7 +150,7 @@ Writers idg_writers(const Sharing& sharing) {
 
 Writers optimal_writers(const Sharing& sharing) {
   Writers writers(sharing.processes());
-  Run run(sharing.processes());
+  Run run(sharing);
   int64_t begin = 0;
   for (const Stretch& stretch : sharing.stretches()) {
     const auto holders = sharing.holders(stretch.holders);
