@@ -196,6 +196,9 @@ Result<std::string> mesh_plan_output(const MeshPlanOptions& options) {
 }
 
 ExitCode run_mesh_plan(const MeshPlanOptions& options) {
+  if (const auto wanted = wanted_of(options); !wanted) {
+    return report_usage(wanted.error().message() + " (see tessera mesh plan --help)", options.json);
+  }
   const auto output = mesh_plan_output(options);
   if (!output) return report(output.error(), options.json);
   fmt::print("{}", *output);

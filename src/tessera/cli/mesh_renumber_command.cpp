@@ -105,6 +105,10 @@ Result<std::string> mesh_renumber_output(const MeshRenumberOptions& options) {
 }
 
 ExitCode run_mesh_renumber(const MeshRenumberOptions& options) {
+  if (const auto order = order_of(options); !order) {
+    return report_usage(order.error().message() + " (see tessera mesh renumber --help)",
+                        options.json);
+  }
   const auto output = mesh_renumber_output(options);
   if (!output) return report(output.error(), options.json);
   fmt::print("{}", *output);

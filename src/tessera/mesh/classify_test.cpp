@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tessera/mesh/grid_mesh.hpp"
-#include "tessera/mesh/mesh_test_support.hpp"
+#include "tessera/mesh/test_random_mesh.hpp"
 #include "tessera/port/test_seed.hpp"
 
 namespace tessera::mesh {

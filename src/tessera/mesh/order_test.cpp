@@ -10,9 +10,9 @@
 #include "tessera/mesh/classify.hpp"
 #include "tessera/mesh/grid_mesh.hpp"
 #include "tessera/mesh/hilbert.hpp"
-#include "tessera/mesh/mesh_test_support.hpp"
 #include "tessera/mesh/metis_partition.hpp"
 #include "tessera/mesh/part_order.hpp"
+#include "tessera/mesh/test_random_mesh.hpp"
 #include "tessera/port/test_seed.hpp"
 
 namespace tessera::mesh {
