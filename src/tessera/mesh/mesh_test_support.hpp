@@ -193,10 +193,12 @@ inline std::vector<Node> random_permutation(port::Random& random, int64_t count)
   return numbers;
 }
 
-// Tags follow each other, or have gaps, or large ones, and lie in order or not; by chance.
+// Tags follow each other, or have gaps, or large ones, and lie in order or not; by chance. Those of
+// version 2.2 have 32 bits.
 inline Sample random_sample(port::Random& random, int64_t nodes) {
   Sample sample;
-  const uint64_t gap = std::array<uint64_t, 4>{1, 1, 3, 100'000}[random.uniform(4)];
+  const auto large = static_cast<uint64_t>(std::min<int64_t>(100'000, INT32_MAX / (nodes + 10)));
+  const uint64_t gap = std::array<uint64_t, 4>{1, 1, 3, large}[random.uniform(4)];
   int64_t tag = random.chance(1, 2) ? 0 : static_cast<int64_t>(random.uniform(5));
   for (int64_t i = 0; i < nodes; ++i) {
     sample.tags.push_back(tag += 1 + static_cast<int64_t>(random.uniform(gap)));
