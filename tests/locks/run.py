@@ -120,13 +120,14 @@ def killed_lock_servers(jobs):
     """The server of the file is killed again and again; another one takes over, and the next job
     on the file takes what the last one left behind."""
     nothing_left(jobs)
-    pair = [jobs.start("atomic_jobs", str(i), str(2 * ROUNDS)) for i in (1, 2)]
+    pair = [jobs.start("atomic_jobs", str(i), str(20 * ROUNDS)) for i in (1, 2)]
     kills = 0
     while kills < 3 and all(job.poll() is None for job in pair):
         for server in jobs.on_demand():
             os.kill(server, signal.SIGKILL)
             kills += 1
-        time.sleep(0.2)
+            time.sleep(0.2)
+        time.sleep(0.01)
     check_whole(jobs, *pair)
     assert kills > 0, "no server was there to be killed"
     check_whole(jobs, jobs.start("atomic_jobs", "3", "1"))
