@@ -138,8 +138,10 @@ void Copy::run() const {
     pattern::scatter(to, from + from_pattern.at()[0], to_pattern);
   } else if (to_pattern.runs() == 1) {
     pattern::gather(to + to_pattern.at()[0], from, from_pattern);
+  } else if (are_long_runs(to_pattern, from_pattern)) {
+    paired();
   } else if (!joined()) {
-    are_long_runs(to_pattern, from_pattern) ? paired() : staged();
+    staged();
   }
 }
 
