@@ -232,6 +232,11 @@ Result<void> Container::sync() {
 
 // Where neither this state nor the next has anything; answers the superblock that refers to it.
 Result<Superblock> Container::write_blob(const Contents& contents) {
+  if (last_sequence_ == kSequenceMax) {
+    return base::fail(Code::kIntegrity,
+                      "its commits are numbered to the last number there is, which no program "
+                      "reaches; export the file and import it again");
+  }
   base::Bytes blob = encode_contents(contents);
   const auto length = static_cast<int64_t>(blob.size());
   const Interval blocks = whole_blocks({0, length}, current_.block_bytes);

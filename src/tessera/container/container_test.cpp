@@ -97,6 +97,18 @@ TEST_F(ContainerTest, TheSecondOfTwoWritersIsRefused) {
   EXPECT_EQ(Container::open(*file_).value().superblock(), object_.container().superblock());
 }
 
+TEST_F(ContainerTest, AFileWithoutAnotherCommitNumberIsRefused) {
+  write_and_commit(test_set(0, 100));
+  Superblock last = Container::open(*file_).value().superblock();
+  last.sequence = kSequenceMax;
+  ASSERT_TRUE(file_->write_at(0, encode_superblock(last)));
+  TestObjectFile again = TestObjectFile::open(*file_).value();
+  const auto committed = again.commit();
+  ASSERT_FALSE(committed);
+  EXPECT_EQ(committed.error().code, base::Code::kIntegrity);
+  EXPECT_EQ(read_all(*file_).value().size(), 100U);
+}
+
 TEST_F(ContainerTest, SpaceIsUsedAgain) {
   for (int i = 0; i < 3; ++i) write_and_commit(test_set(0, 5000));
   const int64_t size = file_->size().value();

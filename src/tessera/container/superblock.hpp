@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr int64_t kBlockBytes = int64_t{16} << 10;
 inline constexpr int64_t kBlockBytesMin = 512;
 inline constexpr int64_t kBlockBytesMax = int64_t{16} << 20;
+inline constexpr uint64_t kSequenceMax = std::numeric_limits<uint64_t>::max();
 
 using FileId = std::array<std::byte, 16>;
 
