@@ -143,6 +143,7 @@ class FileMap {
  private:
   base::Result<void> add_piece(Piece piece, pattern::ByteSet bytes, pattern::Budget budget);
   base::Result<void> insert_copies(const Piece& piece, uint64_t oldest, pattern::Budget budget);
+  [[nodiscard]] base::Result<void> check_shown(const Piece& copy, pattern::Budget& budget) const;
   [[nodiscard]] base::Result<std::vector<Piece>> copies_of(pattern::ByteSet bytes, AllocationId but,
                                                            pattern::Budget budget) const;
   void cut_replicas(const pattern::ByteSet& bytes, pattern::Budget budget);
