@@ -129,10 +129,43 @@ static void info_engines(void) {
   MPI_Type_free(&filetype);
 }
 
+/* Ranks may give different hints, at open and with a view: nobody waits for a meeting that others
+ * do not come to, and of hints by which all must go everybody sees the value of the first rank. */
+static void info_of_some_ranks(void) {
+  const int last = check_size - 1;
+  int data[100], found[100];
+  for (int writer = 0; writer <= last; writer += check_size > 1 ? last : 1) {
+    MPI_Info info = MPI_INFO_NULL;
+    if (check_rank == writer) {
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "tessera_replicated", "true");
+      MPI_Info_set(info, "tessera_cache", "on");
+    }
+    MPI_File file = open_with(info);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    if (check_preloaded()) {
+      expect_hint(file, "tessera_replicated", writer == 0 ? "true" : "false");
+      expect_hint(file, "tessera_cache", writer == 0 ? "on" : "off");
+    }
+    for (int i = 0; i < 100; ++i) data[i] = 1000 * check_rank + i;
+    if (check_rank % 2 == 0) {
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "ind_rd_buffer_size", "262144");
+    }
+    CHECK_OK(MPI_File_set_view(file, 400 * check_rank, MPI_INT, MPI_INT, "native", info));
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    CHECK_OK(MPI_File_write_all(file, data, 100, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_read_at_all(file, 0, found, 100, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_BYTES(found, data, sizeof data);
+    CHECK_OK(MPI_File_close(&file));
+  }
+}
+
 const struct Subtest info_subtests[] = {
     {"info_at_open", info_at_open, CHECK_ALWAYS},
     {"info_nonsense", info_nonsense, CHECK_ALWAYS},
     {"info_set_later", info_set_later, CHECK_ALWAYS},
+    {"info_of_some_ranks", info_of_some_ranks, CHECK_ALWAYS},
     {"info_engines", info_engines, CHECK_ALWAYS},
     {0},
 };

@@ -93,6 +93,10 @@ constexpr Option kTable[] = {
                       "(migrate), or whichever costs less."),
 };
 
+// Which collective calls there are among the ranks depends on these.
+constexpr std::string_view kCommon[] = {"tessera_replicated", "tessera_layout", "tessera_cache",
+                                        "tessera_consumer_views", "tessera_replicate"};
+
 constexpr std::string_view kOurs = "tessera_";
 constexpr size_t kHints = std::size(kTable);
 
@@ -339,6 +343,28 @@ Hints Hints::without_gaps() const {
   return changed;
 }
 
+base::Bytes Hints::common() const {
+  base::Bytes values;
+  base::ByteWriter writer(values);
+  for (const std::string_view name : kCommon) {
+    writer.sized_bytes(base::bytes_of(values_[*index_of(name)].text));
+  }
+  return values;
+}
+
+Result<void> Hints::take_common(base::ByteView values) {
+  base::ByteReader reader(values);
+  for (const std::string_view name : kCommon) {
+    TESSERA_TRY(const base::ByteView value, reader.sized_bytes());
+    if (const auto taken = set(name, base::text_of(value)); !taken) {
+      return base::fail(Code::kIntegrity,
+                        "a value that no rank can have: " + taken.error().context);
+    }
+  }
+  settle();
+  return {};
+}
+
 void Hints::show(std::string_view name, std::string text) {
   const auto index = index_of(name);
   TESSERA_ASSERT(index.has_value());
@@ -367,7 +393,11 @@ std::string hints_markdown() {
       "unknown "
       "or\nmakes no sense there is ignored, as MPI says; `TESSERA_EXPLAIN=1` tells which. A wrong "
       "value in a\n`TESSERA_` variable is an error at open. `MPI_File_get_info` answers the values "
-      "in use, sizes as\nplain numbers of bytes. Words may be written in capitals.\n\n";
+      "in use, sizes as\nplain numbers of bytes. Words may be written in capitals.\n\n"
+      "Ranks may give different values. Those of the first rank count for all where the ranks have "
+      "to\nact together: the way of a collective access and its costs, what atomic mode locks, and "
+      "`tessera_replicated`,\n`tessera_layout`, `tessera_cache`, `tessera_consumer_views` and "
+      "`tessera_replicate`.\n\n";
   return text + base::options_markdown(kTable);
 }
 

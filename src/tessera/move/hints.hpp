@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/bytes.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/owner/manager.hpp"
@@ -84,6 +85,12 @@ class Hints {
 
   // The same hints for writes while others may write between their bytes: no gap is written back.
   [[nodiscard]] Hints without_gaps() const;
+
+  // The values by which all ranks that have a file open must go, because they decide how these
+  // meet; and the same taken over from another rank, which gave them. Fails with kIntegrity if no
+  // rank can have.
+  [[nodiscard]] base::Bytes common() const;
+  [[nodiscard]] base::Result<void> take_common(base::ByteView values);
 
   // The hints with their effective values as text, in table order: what MPI_File_get_info answers.
   // Sizes are plain numbers of bytes, as readers of these values expect. Numbers where 0 means that

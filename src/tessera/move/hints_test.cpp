@@ -141,6 +141,26 @@ TEST(Hints, ConfigurationListsLimitAggregatorsPerNode) {
   }
 }
 
+TEST(Hints, WhatDecidesMeetingsIsTakenOver) {
+  const auto hints = [](const std::vector<base::KeyValue>& info) {
+    return Hints::parse({"", {}, info}).value();
+  };
+  const Hints first = hints({{"tessera_replicated", "TRUE"},
+                             {"tessera_cache", "on"},
+                             {"tessera_consumer_views", "/a b"},
+                             {"tessera_engine", "list"}});
+  Hints other = hints({{"tessera_layout", "object"}, {"tessera_engine", "mapped"}});
+  ASSERT_TRUE(other.take_common(first.common()));
+  EXPECT_TRUE(other.replicated);
+  EXPECT_TRUE(other.cache);
+  EXPECT_FALSE(other.object_layout);
+  EXPECT_EQ(other.consumer_views, "/a b");
+  EXPECT_EQ(other.engine, EngineHint::kMapped) << "the rest is a rank's own";
+  EXPECT_EQ(other.common(), first.common());
+  const base::Bytes told = first.common();
+  EXPECT_FALSE(other.take_common(base::ByteView(told).first(told.size() - 1)));
+}
+
 TEST(Hints, EveryHintChecksItsValues) {
   for (const base::Option& option : hint_table()) {
     EXPECT_TRUE(is_hint(option.name));

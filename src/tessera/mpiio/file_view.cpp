@@ -75,15 +75,17 @@ base::Result<FileView> make_view(const ViewArguments& given, bool only_read) {
 
 }  // namespace
 
-base::Result<bool> OpenFile::agree_on_view(const base::Result<FileView>& made) {
-  enum : uint64_t { kFine, kPointerMoved, kFailed };
-  const uint64_t fine = std::exchange(pointer_moved, false) || sequential() ? kPointerMoved : kFine;
+base::Result<OpenFile::ViewChange> OpenFile::agree_on_view(const base::Result<FileView>& made,
+                                                           bool informs) {
+  enum : uint64_t { kFine, kPointerMoved, kInforms, kFailed };
+  const bool moved = pointer_moved.exchange(false) || sequential();
+  const uint64_t fine = informs ? kInforms : moved ? kPointerMoved : kFine;
   TESSERA_TRY(const uint64_t worst, group->exchange().all_max(made ? fine : kFailed));
   if (worst == kFailed) {
-    pointer_moved = fine == kPointerMoved;
+    pointer_moved = moved;
     TESSERA_TRY_VOID(group->exchange().agree(made ? base::Result<void>() : base::failure_of(made)));
   }
-  return worst == kPointerMoved;
+  return ViewChange{worst != kFine, worst == kInforms};
 }
 
 base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etype,
@@ -102,7 +104,7 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   } else {
     made = make_view({displacement, etype, filetype, datarep}, only_read());
   }
-  TESSERA_TRY(const bool pointer_moves, agree_on_view(made));
+  TESSERA_TRY(const ViewChange change, agree_on_view(made, info != MPI_INFO_NULL));
   drop_type(view.etype);
   drop_type(view.filetype);
   view = *std::move(made);
@@ -111,13 +113,13 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   if (record) record->set_view(view);
   position = 0;
   base::Result<void> mine;
-  if (pointer_moves && group->rank() == 0) mine = group->shared_pointer().store(0);
-  if (info != MPI_INFO_NULL) TESSERA_TRY_VOID(set_info(info));
+  if (change.pointer_moves && group->rank() == 0) mine = group->shared_pointer().store(0);
+  if (change.informs) TESSERA_TRY_VOID(set_info(info));
   if (objects) TESSERA_TRY_VOID(objects->meet(mine));
-  if (!objects && pointer_moves) TESSERA_TRY_VOID(group->exchange().agree(mine));
+  if (!objects && change.pointer_moves) TESSERA_TRY_VOID(group->exchange().agree(mine));
   const bool writes_through_it = objects && !only_read() && !view.empty;
   if (writes_through_it) objects->set_view(writer_view(view.ascending, group->rank()));
-  base::Result<void> verdict = info != MPI_INFO_NULL ? base::Result<void>() : settle_locks();
+  base::Result<void> verdict = change.informs ? base::Result<void>() : settle_locks();
   Journal::get().note_stage(path, Stage::kView, watch.ns());
   return verdict;
 }

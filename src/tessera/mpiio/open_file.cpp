@@ -55,18 +55,33 @@ base::Result<void> check_amode(int amode) {
   return {};
 }
 
-// Whether all ranks gave the same number; also carries an error of one of them to all.
-base::Result<void> agree_on(port::Exchange& exchange, const base::Result<void>& mine,
-                            int64_t number, const char* what) {
-  base::Bytes told(sizeof(number) + 1);
-  std::memcpy(told.data(), &number, sizeof(number));
-  told[sizeof(number)] = mine ? std::byte{1} : std::byte{0};
+// Something that all ranks must give alike.
+struct Common {
+  int64_t number = 0;
+  const char* what = "";
+};
+
+// Whether all ranks gave the same number; also carries an error of one of them to all. Answers what
+// the first rank said besides.
+base::Result<base::Bytes> agree_on(port::Exchange& exchange, const base::Result<void>& mine,
+                                   const Common& common, base::ByteView besides = {}) {
+  constexpr size_t kHead = sizeof(common.number) + 1;
+  base::Bytes told(kHead);
+  std::memcpy(told.data(), &common.number, sizeof(common.number));
+  told[kHead - 1] = mine ? std::byte{1} : std::byte{0};
+  told.insert(told.end(), besides.begin(), besides.end());
   TESSERA_TRY(const auto all, exchange.all_gather(told));
-  const auto good = [](const base::Bytes& of) { return of.back() == std::byte{1}; };
-  if (!std::all_of(all.begin(), all.end(), good)) return exchange.agree(mine);
-  const auto same = [&](const base::Bytes& of) { return of == all.front(); };
-  if (std::all_of(all.begin(), all.end(), same)) return {};
-  return fault(MPI_ERR_NOT_SAME, std::string("the ranks gave different values: ") + what);
+  const auto good = [](const base::Bytes& of) { return of[kHead - 1] == std::byte{1}; };
+  if (!std::all_of(all.begin(), all.end(), good)) {
+    TESSERA_TRY_VOID(exchange.agree(mine));
+  }
+  const auto same = [&](const base::Bytes& of) {
+    return std::equal(of.begin(), of.begin() + kHead, all.front().begin());
+  };
+  if (std::all_of(all.begin(), all.end(), same)) {
+    return base::copy_of(base::ByteView(all.front()).subspan(kHead));
+  }
+  return fault(MPI_ERR_NOT_SAME, std::string("the ranks gave different values: ") + common.what);
 }
 
 // What the file that ROMIO_HINTS names holds; nothing if there is none.
@@ -193,8 +208,11 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   if (ready && !hints) ready = fault(MPI_ERR_INFO_VALUE, hints.error().message());
   // What is recorded is gathered from all ranks, so all or none must do it.
   const int64_t agreed = int64_t{amode} | (ViewRecord::wanted() ? kRecords : 0);
-  TESSERA_TRY_VOID(
-      agree_on(exchange, ready, agreed, "access mode, or whether TESSERA_RECORD_VIEWS is set"));
+  TESSERA_TRY(
+      const base::Bytes common,
+      agree_on(exchange, ready, {agreed, "access mode, or whether TESSERA_RECORD_VIEWS is set"},
+               hints ? hints->common() : base::Bytes()));
+  TESSERA_TRY_VOID(hints->take_common(common));
   opened->take_hints(*std::move(hints));
   if (ViewRecord::wanted()) opened->record = std::make_unique<ViewRecord>(opening.path);
 
@@ -329,7 +347,8 @@ base::Result<void> OpenFile::agree_on_size(MPI_Offset size) {
   if (mine && only_read()) {
     mine = fault(MPI_ERR_READ_ONLY, path + " is open for reading only");
   }
-  return agree_on(group->exchange(), mine, size, "size");
+  TESSERA_TRY_VOID(agree_on(group->exchange(), mine, {size, "size"}));
+  return {};
 }
 
 base::Result<void> OpenFile::set_size(MPI_Offset size) {
@@ -375,7 +394,7 @@ void OpenFile::mark_changes() {
 }
 
 base::Result<void> OpenFile::set_atomicity(bool value) {
-  TESSERA_TRY_VOID(agree_on(group->exchange(), {}, value ? 1 : 0, "atomicity"));
+  TESSERA_TRY_VOID(agree_on(group->exchange(), {}, {value ? 1 : 0, "atomicity"}));
   atomic = value;
   if (objects) TESSERA_TRY_VOID(objects->set_coherent(value));
   return settle_locks();
@@ -396,7 +415,9 @@ base::Result<void> OpenFile::set_info(MPI_Info info) {
   auto parsed = parse_hints(given_);
   base::Result<void> mine;
   if (!parsed) mine = fault(MPI_ERR_INFO_VALUE, parsed.error().message());
-  TESSERA_TRY_VOID(group->exchange().agree(mine));
+  TESSERA_TRY(const base::Bytes common,
+              agree_on(group->exchange(), mine, {}, parsed ? parsed->common() : base::Bytes()));
+  TESSERA_TRY_VOID(parsed->take_common(common));
   take_hints(*std::move(parsed));
   file->set_ring_use(ring_use(hints->uring));
   if (objects) objects->set_hints(hints->verify, hints->shared_writes);

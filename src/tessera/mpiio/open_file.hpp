@@ -12,6 +12,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -124,8 +125,8 @@ class OpenFile {
   std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
   move::GroupedWrites grouped;  // of replicated bytes
   FileView view;
-  int64_t position = 0;        // the individual pointer, in etypes
-  bool pointer_moved = false;  // the shared one, by this rank, since it was set to 0
+  int64_t position = 0;                     // the individual pointer, in etypes
+  std::atomic<bool> pointer_moved = false;  // the shared one, by this rank, since it was set to 0
   bool atomic = false;
   ErrorHandler handler;
   std::optional<SplitAccess> split;
@@ -148,9 +149,13 @@ class OpenFile {
   // What atomic mode locks follows from views and hints. Collective.
   [[nodiscard]] base::Result<void> settle_locks();
   [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
-  // The verdict on the views of all ranks, and whether the shared pointer has to be set to 0: all
-  // have read it by then. Collective.
-  [[nodiscard]] base::Result<bool> agree_on_view(const base::Result<FileView>& made);
+  struct ViewChange {
+    bool pointer_moves = false;  // the shared pointer is to be set to 0: all have read it by then
+    bool informs = false;        // some rank gives hints with its view
+  };
+  // The verdict on the views of all ranks. Collective.
+  [[nodiscard]] base::Result<ViewChange> agree_on_view(const base::Result<FileView>& made,
+                                                       bool informs);
   [[nodiscard]] base::Result<int64_t> end_in_etypes() const;
   [[nodiscard]] base::Result<int64_t> target(MPI_Offset offset, int whence, int64_t current) const;
   void register_file();
