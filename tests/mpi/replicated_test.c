@@ -102,6 +102,25 @@ static void replicated_everything(void) {
   CHECK_FILE(path, data, sizeof(data));
 }
 
+/* Copies that are not equal show who wrote them: where one rank alone holds it all, nobody else is
+ * needed, whether its number is smaller or larger than the others'. */
+static void replicated_by_one(void) {
+  enum { kAll = 4096, kPart = 1024 };
+  const char* path = check_path("dat");
+  unsigned char data[kAll], expected[kAll];
+  for (int turn = 0; turn < 6; ++turn) {
+    const int writer = turn % 2 == 0 ? 0 : check_size - 1;
+    const int copies_differ = check_preloaded();
+    MPI_File file = open_replicated(path);
+    memset(data, 1 + (copies_differ ? check_rank : writer), sizeof(data));
+    memset(expected, 1 + writer, sizeof(expected));
+    CHECK_OK(MPI_File_write_at_all(file, 0, data, check_rank == writer ? kAll : kPart, MPI_BYTE,
+                                   MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_close(&file));
+    CHECK_FILE(path, expected, sizeof(expected));
+  }
+}
+
 /* One rank has nothing, or wrong arguments: the others return, and a later write is whole. */
 static void replicated_with_trouble(void) {
   const char* path = check_path("dat");
@@ -130,6 +149,7 @@ static void replicated_with_trouble(void) {
 const struct Subtest replicated_subtests[] = {
     {"replicated_records", replicated_records, CHECK_ALWAYS},
     {"replicated_everything", replicated_everything, CHECK_ALWAYS},
+    {"replicated_by_one", replicated_by_one, CHECK_ALWAYS},
     {"replicated_with_trouble", replicated_with_trouble, CHECK_ALWAYS},
     {0},
 };

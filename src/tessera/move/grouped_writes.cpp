@@ -61,7 +61,11 @@ Interval hull_of(const std::vector<ByteSet>& sets) {
 
 // What of the bytes of all ranks one of them writes.
 Result<ByteSet> share_among(const std::vector<ByteSet>& sets, int rank) {
-  TESSERA_TRY(const auto objects, object::ObjectSet::of(hull_of(sets), sets));
+  const Interval hull = hull_of(sets);
+  if (hull.end >= pattern::kMaxLine) {
+    return base::fail(base::Code::kTooComplex, "bytes too far out to be grouped");
+  }
+  TESSERA_TRY(const auto objects, object::ObjectSet::of(hull, sets));
   TESSERA_TRY(const owner::ObjectSharing sharing, owner::sharing_of(objects));
   TESSERA_TRY(const owner::Writers writers, owner::choose_writers(sharing.sharing, {}));
   return owner::share_of(sharing, owner::with_aligned_borders(sharing, writers), rank);
