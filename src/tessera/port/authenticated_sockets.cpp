@@ -1,5 +1,6 @@
 #include "tessera/port/authenticated_sockets.hpp"
 
+#include <string>
 #include <utility>
 
 namespace tessera::port {
@@ -26,7 +27,8 @@ base::Result<Event> AuthenticatedSockets::wait_for(Event::Kind kind, int64_t pat
     if (event->kind == kind) return *std::move(event);
     if (event->kind == Event::Kind::kClosed) return base::Failure{event->reason};
   }
-  return base::fail(base::Code::kRetry, "no answer for some seconds");
+  return base::fail(base::Code::kRetry,
+                    "no answer for " + std::to_string(patience_ns / 1'000'000'000) + " s");
 }
 
 }  // namespace tessera::port

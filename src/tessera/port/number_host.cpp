@@ -129,11 +129,17 @@ Result<int64_t> RemoteNumber::change(NumberHost::Change how, int64_t value) {
           TESSERA_TRY(connection, connect());
         }
         TESSERA_TRY_VOID(connection->sockets->transport().send(connection->id, request));
-        return connection->sockets->wait_for(Event::Kind::kFrame, kPatienceNs);
+        auto answer = connection->sockets->wait_for(Event::Kind::kFrame, kPatienceNs);
+        // An answer that comes later must not be taken for that of the next request.
+        if (!answer) connection.reset();
+        return answer;
       });
   if (!answered) {
-    return base::fail(answered.error().code, "the number that ranks share, at " + place_.address +
-                                                 ": " + answered.error().message());
+    // Whether the change was made is not known, so nobody should try again.
+    const Code code = answered.error().code;
+    return base::fail(
+        code == Code::kRetry ? Code::kFailed : code,
+        "the number that ranks share, at " + place_.address + ": " + answered.error().message());
   }
   base::ByteReader reader(answered->frame);
   TESSERA_TRY(const uint64_t before, reader.u64());
