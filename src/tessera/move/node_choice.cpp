@@ -177,8 +177,8 @@ WayChoice choose_way_across_nodes(const Crossing& crossing) {
   if (auto way = way_by_hints(picture)) return *std::move(way);
   const Times times(crossing);
   const double apart_ns = times.apart_ns();
-  // At least every byte is moved, and no gap.
-  const Gathering together = cheapest(crossing, times, picture.bytes);
+  // At least every byte is moved, those of several ranks once, and no gap.
+  const Gathering together = cheapest(crossing, times, std::min(picture.bytes, picture.covered));
   if (apart_ns > together.ns) return {};
   return {Way::kSeparately, describe(picture) + ": " + apart_text(apart_ns) + " against at least " +
                                 together_text(together)};

@@ -50,7 +50,8 @@ GapWay choose_gap_way(const Window& window, const CoverageMap& map, const Contex
   const double merged_ns =
       costs.lock_ns + 2 * costs.request_ns + length * (costs.read_byte_ns + costs.write_byte_ns);
   const double other_ns = (mappable ? mapped_ns : merged_ns) + length * costs.copy_byte_ns;
-  const auto runs = static_cast<int64_t>(other_ns / costs.listed_write_ns);
+  constexpr double kRunsMax = 1e15;
+  const auto runs = static_cast<int64_t>(std::min(other_ns / costs.listed_write_ns, kRunsMax));
   if (!has_more_runs(map, window.file.length(), runs)) return GapWay::kList;
   return mappable ? GapWay::kMapped : GapWay::kMerged;
 }
