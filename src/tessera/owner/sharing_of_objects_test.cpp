@@ -64,6 +64,16 @@ TEST(SharingOfObjects, TooManyObjectsAreRefused) {
   EXPECT_NE(refused.error().context.find("3000 objects"), std::string::npos);
 }
 
+void expect_compressed(const ObjectSharing& found, Process processes) {
+  for (const Policy policy : {Policy::kHome, Policy::kIdg, Policy::kFirst, Policy::kOptimal}) {
+    const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
+    for (Process p = 0; p < processes; ++p) {
+      EXPECT_LT(share_of(found, writers, p).ascending().memory_bytes(), 2000)
+          << policy_name(policy) << ", process " << p;
+    }
+  }
+}
+
 // Blocks with ghosts side by side: what each writes is as regular as what it views.
 TEST(SharingOfObjects, SharesOfRegularViewsStayCompressed) {
   constexpr int64_t kLines = 20000;
@@ -71,12 +81,19 @@ TEST(SharingOfObjects, SharesOfRegularViewsStayCompressed) {
                                       rows({0, kLines}, {504, 1024}, 1024)};
   const ObjectSet objects = ObjectSet::of({0, kLines * 1024}, views).value();
   const ObjectSharing found = sharing_of(objects).value();
-  for (const Policy policy : {Policy::kHome, Policy::kIdg, Policy::kFirst}) {
-    const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
-    for (const Process p : {0, 1}) {
-      EXPECT_LT(share_of(found, writers, p).ascending().memory_bytes(), 2000);
-    }
-  }
+  expect_compressed(found, 2);
+}
+
+// The same with bytes that nobody views between the rows, and between pairs of blocks in a row.
+TEST(SharingOfObjects, SharesOfRegularViewsWithGapsStayCompressed) {
+  constexpr int64_t kLines = 20000;
+  const std::vector<ByteSet> apart = {rows({0, kLines}, {0, 520}, 2048),
+                                      rows({0, kLines}, {504, 1024}, 2048)};
+  expect_compressed(sharing_of(ObjectSet::of({0, kLines * 2048}, apart).value()).value(), 2);
+  const ByteSet both = rows({0, kLines}, {1200, 1300}, 2048);
+  const std::vector<ByteSet> islands = {unite(apart[0], both).value(),
+                                        unite(apart[1], both).value()};
+  expect_compressed(sharing_of(ObjectSet::of({0, kLines * 2048}, islands).value()).value(), 2);
 }
 
 // The border goes to the middle of the ghosts, which is a multiple of 512.
