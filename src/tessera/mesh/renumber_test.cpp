@@ -182,7 +182,7 @@ TEST(Renumber, WhatCannotBeRenumberedIsRefused) {
   EXPECT_NE(message_of(content + "$Parametrizations\n1 2\n$EndParametrizations\n", numbers)
                 .find("($Parametrizations): a section that may name nodes"),
             std::string::npos);
-  EXPECT_NE(message_of(content + "$NodeData\n0\n0\n3\n0\n1\n1\n1 $EndNodeData\n", numbers)
+  EXPECT_NE(message_of(content + "$NodeData\n0\n0\n3\n0\n1\n1\n1\n$EndNodeData\n", numbers)
                 .find("($NodeData): '$EndNodeData' where a value should be"),
             std::string::npos);
   EXPECT_NE(message_of(content + "$Periodic\n1\n0 1 2\n1\n77 1\n$EndPeriodic\n", numbers)
