@@ -192,8 +192,8 @@ class Renumbering(Case):
             again = self.folder / f"again_{name}"
             self.ok("mesh", "renumber", mesh, out, "--order", "hilbert")
             done = subprocess.run([gmsh, "-v", "2", out, "-0", "-format", "msh41", "-o", again,
-                                   "-save"], text=True, capture_output=True, timeout=SECONDS_MAX,
-                                  check=False)
+                                   "-save_all", "-save"], text=True, capture_output=True,
+                                  timeout=SECONDS_MAX, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
             read, written = (self.planned(path, "--order", "hilbert", "--parts", 4, "--policy",
                                           "all") for path in (again, out))
