@@ -146,6 +146,7 @@ static Part set_up(const Task* task) {
     receive_held(&part);
   tessera_mesh_facts facts;
   check_mesh(tessera_mesh_plan_load(path, NULL, &part.plan), "load");
+  check_mesh(tessera_mesh_plan_fits(part.plan, part.ranks), path);
   check_mesh(tessera_mesh_plan_facts(part.plan, &facts), "facts");
   part.nodes = facts.nodes;
   if (part.rank == 0)

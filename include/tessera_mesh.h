@@ -28,7 +28,7 @@ enum tessera_mesh_status {
   TESSERA_MESH_OK = 0,
   TESSERA_MESH_INVALID = 1,   /* arguments, a mesh or a partition that make no sense */
   TESSERA_MESH_NOT_FOUND = 2, /* there is no such file, or no plan of such a balance */
-  TESSERA_MESH_STALE = 3,     /* the saved plan is damaged, or one of another partition */
+  TESSERA_MESH_STALE = 3,     /* the plan is damaged, or for another partition */
   TESSERA_MESH_FAILED = 4     /* anything else */
 };
 
@@ -118,6 +118,10 @@ int tessera_mesh_plan_load(const char* path, const tessera_mesh_partition* parti
 void tessera_mesh_plan_free(tessera_mesh_plan* plan);
 
 int tessera_mesh_plan_facts(const tessera_mesh_plan* plan, tessera_mesh_facts* facts);
+
+/* Whether a plan is for so many parts, as many as there are processes that write: fails with
+ * TESSERA_MESH_STALE if it is not. With fewer processes than parts, nodes would not be written. */
+int tessera_mesh_plan_fits(const tessera_mesh_plan* plan, int parts);
 
 /* What a part writes: its intervals, ascending and apart. */
 int tessera_mesh_share(const tessera_mesh_plan* plan, int part, tessera_mesh_interval* intervals,

@@ -1,10 +1,15 @@
 /* Mesh plans as MPI datatypes, for `load` elements of a base type on each node.
  *
+ *   tessera_mesh_plan_fits(plan, ranks);
  *   tessera_mesh_file_type(plan, rank, load, MPI_DOUBLE, &view);
  *   tessera_mesh_memory_type(plan, rank, &held, load, MPI_DOUBLE, &mine);
  *   MPI_File_set_view(file, 0, MPI_DOUBLE, view, "native", MPI_INFO_NULL);
  *   MPI_File_write_all(file, pressure, 1, mine, MPI_STATUS_IGNORE);
  *   MPI_File_write_all(file, density, 1, mine, MPI_STATUS_IGNORE);
+ *
+ * A plan is for one number of ranks: one for more of them has parts that no rank writes, and then
+ * nodes are missing in the file. A communicator stands in no call here, so a program asks
+ * tessera_mesh_plan_fits() with its size, once, behind making or loading a plan.
  *
  * A file type is as long as all nodes of the mesh, so a view tiles the file with one record after
  * the other, as above with two variables; a memory type is as long as the array. Types are
@@ -62,7 +67,8 @@ static inline int tessera_mesh_interval_type(const tessera_mesh_interval* interv
   return status;
 }
 
-/* The places in a file of what a part writes: for views, of whole records. */
+/* The places in a file of what a part writes: for views, of whole records. Requires that every part
+ * of the plan is written by some rank (tessera_mesh_plan_fits()). */
 static inline int tessera_mesh_file_type(const tessera_mesh_plan* plan, int part, int load,
                                          MPI_Datatype base, MPI_Datatype* type) {
   tessera_mesh_facts facts;

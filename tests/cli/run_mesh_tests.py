@@ -117,6 +117,20 @@ class Plans(Case):
         self.ok("mesh", "plan", self.graph, "--parts", 5, "--save", plan)
         self.assertEqual(plan.read_bytes(), first)
 
+    def test_any_number_of_parts_up_to_one_a_node(self):
+        mesh = TREE / "tests/data/mesh/device41.msh"
+        for parts in range(1, 46):
+            facts = self.planned(mesh, "--parts", parts, "--policy", "metis")
+            self.assertEqual(len(facts["policies"][0]["nodes_of"]), parts)
+            self.assertGreater(min(facts["policies"][0]["nodes_of"]), 0)
+
+    def test_plans_replace_files_and_nothing_else(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.refused(1, "not a regular file", "mesh", "plan", self.graph, "--parts", 5, "--save",
+                     pipe)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["box.graph", "pipe"])
+
     def test_text(self):
         text = self.ok("mesh", "plan", self.graph, "--parts", 6, "--policy", "all")
         self.assertIn("1,728 nodes and 4,752 elements (METIS graph)", text)
@@ -168,6 +182,41 @@ class Renumbering(Case):
             self.ok("mesh", "renumber", mesh, out, "--order", "rcm")
             self.assertEqual(self.planned(out, "--parts", 1)["nodes"],
                              self.planned(mesh, "--parts", 1)["nodes"])
+
+    def test_gmsh_reads_what_was_renumbered(self):
+        gmsh = shutil.which("gmsh")
+        if gmsh is None:
+            self.skipTest("gmsh is not installed")
+        for name in MESHES:
+            mesh, out = TREE / "tests/data/mesh" / name, self.folder / name
+            again = self.folder / f"again_{name}"
+            self.ok("mesh", "renumber", mesh, out, "--order", "hilbert")
+            done = subprocess.run([gmsh, "-v", "2", out, "-0", "-format", "msh41", "-o", again,
+                                   "-save_all", "-save"], text=True, capture_output=True,
+                                  timeout=SECONDS_MAX, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            read, written = (self.planned(path, "--order", "hilbert", "--parts", 4, "--policy",
+                                          "all") for path in (again, out))
+            self.assertEqual((read["nodes"], read["elements"]),
+                             (written["nodes"], written["elements"]))
+            self.assertEqual(read["shared_nodes"], written["shared_nodes"])
+
+    def test_a_mesh_without_its_partition_does_not_appear(self):
+        mesh, out = TREE / "tests/data/mesh/device41.msh", self.folder / "out.msh"
+        before = sorted(os.listdir(self.folder))
+        self.refused(3, "No such file", "mesh", "renumber", mesh, out, "--order", "io", "--parts",
+                     4, "--write-partition", self.folder / "none/p")
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        out.write_text("precious")
+        self.refused(1, "--force", "mesh", "renumber", mesh, out, "--order", "io", "--parts", 4,
+                     "--write-partition", self.parts)
+        self.assertFalse(self.parts.exists())
+
+    def test_a_node_in_no_element(self):
+        mesh, out = self.folder / "a.mesh", self.folder / "b.mesh"
+        mesh.write_text("3\n2 3 4\n3 4 5\n4 5 2\n")
+        self.ok("mesh", "renumber", mesh, out, "--order", "rcm")
+        self.assertEqual(self.planned(out, "--parts", 1)["nodes"], 5)
 
     def test_nothing_is_replaced_unasked(self):
         out = self.folder / "out.graph"

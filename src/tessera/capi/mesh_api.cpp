@@ -178,6 +178,13 @@ int tessera_mesh_plan_facts(const tessera_mesh_plan* plan, tessera_mesh_facts* f
   });
 }
 
+int tessera_mesh_plan_fits(const tessera_mesh_plan* plan, int parts) {
+  return capi::answer([&]() -> Result<void> {
+    TESSERA_TRY(const MeshPlan* const known, capi::plan_of(plan));
+    return known->check_parts(parts);
+  });
+}
+
 int tessera_mesh_share(const tessera_mesh_plan* plan, int part, tessera_mesh_interval* intervals,
                        size_t capacity, size_t* count) {
   const capi::Array<tessera_mesh_interval> array{intervals, capacity, count};

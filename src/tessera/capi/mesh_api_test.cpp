@@ -1,11 +1,13 @@
 // tessera_mesh.h through the symbols of the library: plans against an obvious oracle, files that
 // are damaged, missing or of another mesh, and arguments that make no sense.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <tessera_mesh.h>
 
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -185,6 +187,7 @@ TEST(MeshApi, EveryNodeIsWrittenOnceByAHolder) {
   const uint64_t seed = port::test_seed();
   SCOPED_TRACE("TESSERA_SEED=" + std::to_string(seed));
   port::SeededRandom random(seed);
+  int even = 0;
   for (int round = 0; round < 500 && !HasFailure(); ++round) {
     const Input input = random_input(random);
     for (const char* policy : {"metis", "random", "first", "idg", "optimal"}) {
@@ -192,7 +195,14 @@ TEST(MeshApi, EveryNodeIsWrittenOnceByAHolder) {
       expect_sound(Plan(input, policy), input);
     }
     expect_sound(Plan(input), input);
+    const Plan balanced(input, "balanced");
+    if (balanced.status == TESSERA_MESH_NOT_FOUND) continue;
+    SCOPED_TRACE("balanced");
+    expect_sound(balanced, input);
+    EXPECT_LE(balanced.facts().imbalance, 0.5);
+    ++even;
   }
+  EXPECT_GT(even, 50);
 }
 
 TEST(MeshApi, AChainHasTwoIntervals) {
@@ -303,6 +313,67 @@ TEST_F(MeshApiFiles, APlanOfAnotherPartitionIsStale) {
   EXPECT_EQ(Plan(path, chain(12)).status, TESSERA_MESH_STALE);
 }
 
+TEST_F(MeshApiFiles, APlanForAnotherNumberOfPartsIsStale) {
+  const std::string path = directory_.path("plan");
+  ASSERT_EQ(Plan(chain(10)).save(path), TESSERA_MESH_OK);
+  const Plan plan(path);
+  EXPECT_EQ(tessera_mesh_plan_fits(plan.handle, 2), TESSERA_MESH_OK);
+  for (const int parts : {-1, 0, 1, 3}) {
+    EXPECT_EQ(tessera_mesh_plan_fits(plan.handle, parts), TESSERA_MESH_STALE);
+    expect_error("for 2 parts, not for " + std::to_string(parts));
+  }
+  EXPECT_EQ(tessera_mesh_plan_fits(nullptr, 2), TESSERA_MESH_INVALID);
+}
+
+TEST_F(MeshApiFiles, PipesAreRefusedAndNotWaitedFor) {
+  const std::string pipe = directory_.path("pipe.mesh");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string mesh = write("two.mesh", "2\n1 2 3 4\n2 3 4 5\n");
+  Plan plan;
+  EXPECT_EQ(Plan(pipe).status, TESSERA_MESH_INVALID);
+  expect_error("pipe.mesh is not a regular file");
+  EXPECT_EQ(tessera_mesh_plan_files(pipe.c_str(), nullptr, 2, nullptr, &plan.handle),
+            TESSERA_MESH_INVALID);
+  EXPECT_EQ(tessera_mesh_plan_files(mesh.c_str(), pipe.c_str(), 2, nullptr, &plan.handle),
+            TESSERA_MESH_INVALID);
+  expect_error("pipe.mesh is not a regular file");
+}
+
+// The command and the library take the same elements of a file, so they make the same partition,
+// and count the same holders.
+TEST_F(MeshApiFiles, TheCommandMakesTheSamePlan) {
+  for (const char* name : {"device22.msh", "device41_binary.msh", "all_sections22.msh"}) {
+    const std::string mesh = std::string(TESSERA_TEST_DATA) + "/mesh/" + name;
+    for (const int parts : {2, 3, 4, 5}) {
+      SCOPED_TRACE(testing::Message() << name << " in " << parts << " parts");
+      Plan plan;
+      const tessera_mesh_options options = {"random", 0.1, 1};
+      ASSERT_EQ(tessera_mesh_plan_files(mesh.c_str(), nullptr, parts, &options, &plan.handle),
+                TESSERA_MESH_OK);
+      std::vector<int32_t> part_of(static_cast<size_t>(plan.facts().nodes));
+      size_t count = 0;
+      ASSERT_EQ(tessera_mesh_parts(plan.handle, part_of.data(), part_of.size(), &count),
+                TESSERA_MESH_OK);
+      std::string text;
+      for (const int32_t part : part_of) text += std::to_string(part) + "\n";
+      const std::string partition = directory_.path("part");
+      const std::string saved = directory_.path("plan");
+      const std::string command = std::string(TESSERA) + " mesh plan " + mesh +
+                                  " --policy random --save " + saved + " > /dev/null ";
+      ASSERT_EQ(plan.save(directory_.path("own")), TESSERA_MESH_OK);
+      const Plan own(directory_.path("own"));
+      const auto expect_same = [&](const std::string& words) {
+        ASSERT_EQ(std::system((command + words).c_str()), 0);
+        const Plan theirs(saved);
+        for (int part = 0; part < parts; ++part) EXPECT_EQ(theirs.nodes(part), own.nodes(part));
+      };
+      expect_same("--parts " + std::to_string(parts) + " --write-partition " + partition);
+      EXPECT_EQ(read(partition), text);
+      expect_same("--partition " + partition);
+    }
+  }
+}
+
 TEST_F(MeshApiFiles, ADamagedPlanIsStale) {
   const std::string path = directory_.path("plan");
   ASSERT_EQ(Plan(chain(10), "random").save(path), TESSERA_MESH_OK);
@@ -325,7 +396,7 @@ TEST_F(MeshApiFiles, WhatCannotBeSavedLeavesNothing) {
   EXPECT_EQ(plan.save(directory_.path("folder")), TESSERA_MESH_FAILED);
   EXPECT_EQ(file_count(), 1);
   EXPECT_EQ(Plan(directory_.path("none")).status, TESSERA_MESH_NOT_FOUND);
-  EXPECT_EQ(Plan(directory_.path("folder")).status, TESSERA_MESH_FAILED);
+  EXPECT_EQ(Plan(directory_.path("folder")).status, TESSERA_MESH_INVALID);
 }
 
 TEST_F(MeshApiFiles, MeshesAndPartitionsComeFromFiles) {

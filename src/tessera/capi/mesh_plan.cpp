@@ -1,10 +1,14 @@
 #include "tessera/capi/mesh_plan.hpp"
 
-#include <algorithm>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/mesh/classified_file.hpp"
 #include "tessera/mesh/classify.hpp"
 #include "tessera/mesh/fingerprint.hpp"
 #include "tessera/mesh/mesh_file.hpp"
@@ -30,14 +34,30 @@ Result<mesh::Partition> divided(const mesh::Mesh& mesh, int parts, uint64_t seed
   return one_at_a_time.with([&](Metis&) { return mesh::partition_nodes(mesh, parts, seed); });
 }
 
+// For reading. Asked before opening it: a pipe of that name would make us wait for its other end.
+Result<std::unique_ptr<PlainFile>> open_regular(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot open " + path);
+  if (!S_ISREG(status.st_mode)) return base::fail(Code::kInvalid, path + " is not a regular file");
+  return PlainFile::open(path, {});
+}
+
 Result<base::Bytes> read_file(const std::string& path) {
-  TESSERA_TRY(const auto file, PlainFile::open(path, {}));
+  TESSERA_TRY(const auto file, open_regular(path));
   TESSERA_TRY(const int64_t size, file->size());
   base::Bytes bytes(base::exact_cast<size_t>(size));
   const port::Transfer read = file->read_at(0, bytes);
   TESSERA_TRY_VOID(read.status);
   bytes.resize(base::exact_cast<size_t>(read.bytes));
   return bytes;
+}
+
+Result<mesh::Partition> read_partition(const std::string& path, int64_t nodes, int parts) {
+  TESSERA_TRY(const auto file, open_regular(path));
+  TESSERA_TRY(auto partition, mesh::read_partition(*file, nodes));
+  if (partition.parts == parts) return partition;
+  return base::fail(Code::kInvalid, path + " has " + std::to_string(partition.parts) +
+                                        " parts, not " + std::to_string(parts));
 }
 
 Result<void> write_file(const std::string& path, base::ByteView bytes) {
@@ -121,6 +141,12 @@ Result<const owner::Sharing*> MeshPlan::sharing() const {
   return base::fail(Code::kNotFound, "the plan was loaded from a file, which has no holders");
 }
 
+Result<void> MeshPlan::check_parts(int parts) const {
+  if (parts == writers().processes()) return {};
+  return base::fail(Code::kIntegrity, "the plan is for " + std::to_string(writers().processes()) +
+                                          " parts, not for " + std::to_string(parts));
+}
+
 Result<Intervals> MeshPlan::share(int part) const {
   TESSERA_TRY_VOID(check_part(part));
   Intervals share;
@@ -144,8 +170,7 @@ Result<std::vector<int64_t>> MeshPlan::held(int part) const {
   TESSERA_TRY(const owner::Sharing* const sharing, this->sharing());
   std::vector<bool> is_held;  // by list of holders
   for (owner::HoldersId id = 0; id < sharing->lists(); ++id) {
-    const auto holders = sharing->holders(id);
-    is_held.push_back(std::find(holders.begin(), holders.end(), part) != holders.end());
+    is_held.push_back(sharing->holds(id, part));
   }
   std::vector<int64_t> nodes;
   int64_t begin = 0;
@@ -170,16 +195,15 @@ Result<std::vector<int32_t>> MeshPlan::part_of() const {
 
 Result<MeshPlan> plan_files(const std::string& mesh_path, const std::string& partition_path,
                             int parts, const owner::PolicyOptions& options) {
-  TESSERA_TRY(const auto mesh_file, PlainFile::open(mesh_path, {}));
-  TESSERA_TRY(const mesh::Mesh mesh, mesh::load_mesh(*mesh_file));
-  if (partition_path.empty()) return MeshPlan::divide(mesh, parts, options);
-  TESSERA_TRY(const auto partition_file, PlainFile::open(partition_path, {}));
-  TESSERA_TRY(const auto partition, mesh::read_partition(*partition_file, mesh.nodes()));
-  if (partition.parts != parts) {
-    return base::fail(Code::kInvalid, partition_path + " has " + std::to_string(partition.parts) +
-                                          " parts, not " + std::to_string(parts));
+  TESSERA_TRY(const auto mesh_file, open_regular(mesh_path));
+  if (partition_path.empty()) {
+    TESSERA_TRY(const auto loaded, mesh::load_mesh(*mesh_file));
+    return MeshPlan::divide(loaded.mesh, parts, options);
   }
-  return MeshPlan::make(mesh::classify(mesh, partition), partition, options);
+  TESSERA_TRY(auto classified, mesh::classify_file(*mesh_file, [&](int64_t nodes) {
+                return read_partition(partition_path, nodes, parts);
+              }));
+  return MeshPlan::make(std::move(classified.sharing), classified.partition, options);
 }
 
 }  // namespace tessera::capi

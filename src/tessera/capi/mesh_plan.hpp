@@ -38,6 +38,8 @@ class MeshPlan {
   [[nodiscard]] base::Result<void> save(const std::string& path) const;
 
   [[nodiscard]] const owner::Writers& writers() const { return plan_.writers; }
+  // Fails with kIntegrity if the plan is for another number of parts.
+  [[nodiscard]] base::Result<void> check_parts(int parts) const;
   // Fail with kInvalid if there is no such part.
   [[nodiscard]] base::Result<Intervals> share(int part) const;
   [[nodiscard]] base::Result<std::vector<int64_t>> nodes(int part) const;

@@ -11,6 +11,7 @@
 #include "tessera/cli/mesh_model.hpp"
 #include "tessera/cli/mesh_page.hpp"
 #include "tessera/cli/mesh_text.hpp"
+#include "tessera/cli/output_file.hpp"
 #include "tessera/mesh/classify.hpp"
 #include "tessera/mesh/fingerprint.hpp"
 #include "tessera/owner/writers_codec.hpp"
@@ -73,10 +74,11 @@ Result<Wanted> wanted_of(const MeshPlanOptions& options) {
 }
 
 // Reads all, so that the nodes can be put into another order or METIS can partition them.
-Result<ClassifiedMesh> classify_in_memory(port::PlainFile& file, const MeshPlanOptions& options,
-                                          mesh::Order order, MeshPlanFacts& facts) {
+Result<mesh::ClassifiedMesh> classify_in_memory(port::PlainFile& file,
+                                                const MeshPlanOptions& options, mesh::Order order,
+                                                MeshPlanFacts& facts) {
   Stopwatch watch;
-  TESSERA_TRY(MeshInMemory read, read_mesh(file));
+  TESSERA_TRY(mesh::LoadedMesh read, read_mesh(file));
   facts.stages_s.emplace_back("read", watch.lap_s());
   TESSERA_TRY(mesh::Partition partition, find_partition(read.mesh, options.partition));
   facts.stages_s.emplace_back("partition", watch.lap_s());
@@ -88,12 +90,12 @@ Result<ClassifiedMesh> classify_in_memory(port::PlainFile& file, const MeshPlanO
   }
   auto sharing = mesh::classify(read.mesh, partition);
   facts.stages_s.emplace_back("classify", watch.lap_s());
-  return ClassifiedMesh{
+  return mesh::ClassifiedMesh{
       .facts = read.facts, .partition = std::move(partition), .sharing = std::move(sharing)};
 }
 
-Result<ClassifiedMesh> classify_file(const MeshPlanOptions& options, mesh::Order order,
-                                     MeshPlanFacts& facts) {
+Result<mesh::ClassifiedMesh> classify_file(const MeshPlanOptions& options, mesh::Order order,
+                                           MeshPlanFacts& facts) {
   TESSERA_TRY(const auto file, open_regular(options.path, port::Access::kRead));
   if (order != mesh::Order::kFile || options.partition.path.empty()) {
     return classify_in_memory(*file, options, order, facts);
@@ -104,7 +106,7 @@ Result<ClassifiedMesh> classify_file(const MeshPlanOptions& options, mesh::Order
   return classified;
 }
 
-void tell(MeshPlanFacts& facts, const MeshPlanOptions& options, const ClassifiedMesh& mesh) {
+void tell(MeshPlanFacts& facts, const MeshPlanOptions& options, const mesh::ClassifiedMesh& mesh) {
   facts.path = options.path;
   facts.mesh = mesh.facts;
   facts.parts = mesh.partition.parts;
@@ -160,7 +162,9 @@ Result<void> save_plan(const MeshPlanOptions& options, const MeshPlanFacts& fact
                                   .fingerprint = facts.fingerprint,
                                   .label = options.path,
                                   .writers = *planned.writers}));
-  return write_whole(options.save_path, base::text_of(bytes));
+  TESSERA_TRY(auto output, OutputFile::create(options.save_path, {.replace = true}));
+  TESSERA_TRY_VOID(output.file().write_at(0, bytes).status);
+  return output.finish();
 }
 
 Result<std::string> write_files(const MeshPlanOptions& options, const MeshPlanFacts& facts,
@@ -187,7 +191,7 @@ Result<std::string> mesh_plan_output(const MeshPlanOptions& options) {
   TESSERA_TRY(const Wanted wanted, wanted_of(options));
   MeshPlanFacts facts;
   facts.order = wanted.order;
-  TESSERA_TRY(const ClassifiedMesh mesh, classify_file(options, wanted.order, facts));
+  TESSERA_TRY(const mesh::ClassifiedMesh mesh, classify_file(options, wanted.order, facts));
   tell(facts, options, mesh);
   TESSERA_TRY_VOID(plan_all(facts, options, wanted.policies, mesh.sharing));
   TESSERA_TRY(const std::string written, write_files(options, facts, mesh.partition));

@@ -60,7 +60,7 @@ Result<mesh::Order> order_of(const MeshRenumberOptions& options) {
 Result<Renumbered> renumber(const MeshRenumberOptions& options) {
   TESSERA_TRY(const mesh::Order order, order_of(options));
   TESSERA_TRY(const auto from, open_regular(options.path, port::Access::kRead));
-  TESSERA_TRY(const MeshInMemory read, read_mesh(*from));
+  TESSERA_TRY(const mesh::LoadedMesh read, read_mesh(*from));
   std::optional<mesh::Partition> partition;
   if (options.partition.is_given()) {
     TESSERA_TRY(partition, find_partition(read.mesh, options.partition));
@@ -69,11 +69,13 @@ Result<Renumbered> renumber(const MeshRenumberOptions& options) {
               mesh::order_nodes(read.mesh, order, partition ? &*partition : nullptr));
   TESSERA_TRY(OutputFile to, OutputFile::create(options.to, {.replace = options.force}));
   TESSERA_TRY_VOID(mesh::write_renumbered(*from, to.file(), numbers));
-  TESSERA_TRY_VOID(to.finish());
+  // A mesh beside the partition of its old order would be taken for a pair, so neither appears
+  // unless both could be written.
   if (!options.write_partition_path.empty()) {
     TESSERA_TRY_VOID(
         save_partition(options.write_partition_path, mesh::renumbered(*partition, numbers)));
   }
+  TESSERA_TRY_VOID(to.finish());
   return Renumbered{.order = order,
                     .nodes = read.mesh.nodes(),
                     .reach_before = mean_reach(read.mesh, {}),

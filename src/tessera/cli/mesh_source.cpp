@@ -3,13 +3,11 @@
 #include <fmt/core.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "tessera/cli/file_kind.hpp"
 #include "tessera/cli/numbers.hpp"
 #include "tessera/cli/output_file.hpp"
 #include "tessera/cli/progress.hpp"
-#include "tessera/mesh/classify.hpp"
 #include "tessera/mesh/metis_partition.hpp"
 #include "tessera/mesh/partition_file.hpp"
 
@@ -50,23 +48,6 @@ class ReadFile final : public port::File {
   Progress progress_{"read"};
 };
 
-Result<mesh::MeshFacts> visit(port::PlainFile& file, mesh::MeshVisitor& visitor) {
-  TESSERA_TRY(const int64_t size, file.size());
-  ReadFile watched(file, size);
-  return mesh::visit_mesh(watched, visitor);
-}
-
-class Keeper final : public mesh::MeshVisitor {
- public:
-  void nodes(int64_t count, std::vector<mesh::Position> positions) override {
-    mesh = mesh::Mesh(count);
-    mesh.positions = std::move(positions);
-  }
-  void element(std::span<const mesh::Node> nodes) override { mesh.add_element(nodes); }
-
-  mesh::Mesh mesh;
-};
-
 Result<mesh::Partition> read_partition(const PartitionChoice& choice, int64_t nodes) {
   TESSERA_TRY(const auto file, open_regular(choice.path, port::Access::kRead));
   TESSERA_TRY(auto partition, mesh::read_partition(*file, nodes));
@@ -77,42 +58,18 @@ Result<mesh::Partition> read_partition(const PartitionChoice& choice, int64_t no
   return partition;
 }
 
-// Reads the partition once it knows how many nodes there are.
-class Streamer final : public mesh::MeshVisitor {
- public:
-  explicit Streamer(const PartitionChoice& choice) : choice_(choice) {}
-
-  void nodes(int64_t count, std::vector<mesh::Position> /*positions*/) override {
-    partition = read_partition(choice_, count);
-    if (partition) classifier.emplace(*partition);
-  }
-  void element(std::span<const mesh::Node> nodes) override {
-    if (classifier) classifier->element(nodes);
-  }
-
-  Result<mesh::Partition> partition = mesh::Partition{};
-  std::optional<mesh::Classifier> classifier;
-
- private:
-  const PartitionChoice& choice_;
-};
-
 }  // namespace
 
-Result<MeshInMemory> read_mesh(port::PlainFile& file) {
-  Keeper keeper;
-  TESSERA_TRY(const mesh::MeshFacts facts, visit(file, keeper));
-  return MeshInMemory{.facts = facts, .mesh = std::move(keeper.mesh)};
+Result<mesh::LoadedMesh> read_mesh(port::PlainFile& file) {
+  TESSERA_TRY(const int64_t size, file.size());
+  ReadFile watched(file, size);
+  return mesh::load_mesh(watched);
 }
 
-Result<ClassifiedMesh> read_classified(port::PlainFile& file, const PartitionChoice& choice) {
-  Streamer streamer(choice);
-  TESSERA_TRY(const mesh::MeshFacts facts, visit(file, streamer));
-  if (!streamer.partition) return base::failure_of(streamer.partition);
-  TESSERA_ASSERT(streamer.classifier.has_value());
-  auto sharing = streamer.classifier->finish();
-  return ClassifiedMesh{
-      .facts = facts, .partition = *std::move(streamer.partition), .sharing = std::move(sharing)};
+Result<mesh::ClassifiedMesh> read_classified(port::PlainFile& file, const PartitionChoice& choice) {
+  TESSERA_TRY(const int64_t size, file.size());
+  ReadFile watched(file, size);
+  return mesh::classify_file(watched, [&](int64_t nodes) { return read_partition(choice, nodes); });
 }
 
 Result<mesh::Partition> find_partition(const mesh::Mesh& mesh, const PartitionChoice& choice) {

@@ -4,14 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "tessera/base/result.hpp"
+#include "tessera/mesh/classified_file.hpp"
 #include "tessera/mesh/mesh.hpp"
 #include "tessera/mesh/mesh_file.hpp"
-#include "tessera/owner/sharing.hpp"
 #include "tessera/port/plain_file.hpp"
 
 namespace tessera::cli {
@@ -25,24 +23,13 @@ struct PartitionChoice {
   [[nodiscard]] bool is_given() const { return parts > 0 || !path.empty(); }
 };
 
-struct MeshInMemory {
-  mesh::MeshFacts facts;
-  mesh::Mesh mesh;
-};
-
-struct ClassifiedMesh {
-  mesh::MeshFacts facts;
-  mesh::Partition partition;
-  owner::Sharing sharing;
-};
-
-// All elements, of every dimension. Fails as the reader does.
-[[nodiscard]] base::Result<MeshInMemory> read_mesh(port::PlainFile& file);
+// As mesh::load_mesh(), telling how far it is.
+[[nodiscard]] base::Result<mesh::LoadedMesh> read_mesh(port::PlainFile& file);
 
 // Classifies the elements as they are read and keeps none of them. Requires a partition file.
 // Fails as the readers do, and with kInvalid if the file has not `parts` parts.
-[[nodiscard]] base::Result<ClassifiedMesh> read_classified(port::PlainFile& file,
-                                                           const PartitionChoice& choice);
+[[nodiscard]] base::Result<mesh::ClassifiedMesh> read_classified(port::PlainFile& file,
+                                                                 const PartitionChoice& choice);
 
 // Reads or makes the partition of a mesh. Requires choice.is_given().
 [[nodiscard]] base::Result<mesh::Partition> find_partition(const mesh::Mesh& mesh,

@@ -9,6 +9,7 @@
 #include <climits>
 #include <csignal>
 
+#include "tessera/base/assert.hpp"
 #include "tessera/port/posix_disk.hpp"
 
 namespace tessera::cli {
@@ -20,27 +21,31 @@ namespace {
 
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// The file that a signal finds unfinished; empty if there is none. Only its first byte decides, so
+// The files that a signal finds unfinished; empty if there is none. Only its first byte decides, so
 // that the handler never sees half a path.
-char g_unfinished[PATH_MAX];  // NOLINT: a handler has no other way to know
+constexpr size_t kFiles = 2;
+char g_unfinished[kFiles][PATH_MAX];  // NOLINT: a handler has no other way to know
 
 extern "C" void remove_unfinished(int signal) {
-  if (g_unfinished[0] != '\0') ::unlink(g_unfinished);
+  for (const auto& path : g_unfinished) {
+    if (path[0] != '\0') ::unlink(path);
+  }
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
 
 // Whoever interrupts a long command does not want to look for what it left. Signals that are
 // ignored stay ignored.
-void set_unfinished(const std::string& path) {
-  if (path.empty() || path.size() >= sizeof(g_unfinished)) {
-    g_unfinished[0] = '\0';
+void set_unfinished(size_t slot, const std::string& path) {
+  auto& place = g_unfinished[slot];
+  if (path.empty() || path.size() >= sizeof(place)) {
+    place[0] = '\0';
     return;
   }
-  path.copy(g_unfinished + 1, path.size() - 1, 1);
-  g_unfinished[path.size()] = '\0';
+  path.copy(place + 1, path.size() - 1, 1);
+  place[path.size()] = '\0';
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  g_unfinished[0] = path[0];
+  place[0] = path[0];
   for (const int signal : kEndingSignals) {
     if (::signal(signal, remove_unfinished) == SIG_IGN) ::signal(signal, SIG_IGN);
   }
@@ -61,30 +66,32 @@ Result<OutputFile> OutputFile::create(const std::string& path, const OutputOptio
   const std::string fresh = fmt::format("{}.{}.new", path, ::getpid());
   // Before it is there: a signal may come between any two instructions, and the name is this
   // process's own.
-  set_unfinished(fresh);
+  const size_t slot = g_unfinished[0][0] == '\0' ? 0 : 1;
+  TESSERA_ASSERT(g_unfinished[slot][0] == '\0');
+  set_unfinished(slot, fresh);
   auto file = port::PlainFile::open(fresh, {.read = true,
                                             .write = true,
                                             .create = true,
                                             .exclusive = true,
                                             .permissions = options.permissions});
   if (!file) {
-    set_unfinished({});
+    set_unfinished(slot, {});
     return base::Failure{file.error()};
   }
-  return OutputFile(path, std::move(*file));
+  return OutputFile(path, std::move(*file), slot);
 }
 
 OutputFile::~OutputFile() {
   if (!file_) return;
   ::unlink(file_->path().c_str());
-  set_unfinished({});
+  set_unfinished(slot_, {});
 }
 
 Result<void> OutputFile::finish() {
   TESSERA_TRY_VOID(file_->sync());
   port::PosixDisk disk;
   TESSERA_TRY_VOID(disk.rename(file_->path(), path_));
-  set_unfinished({});
+  set_unfinished(slot_, {});
   file_.reset();
   return disk.sync_directory(port::directory_of(path_));
 }

@@ -1,7 +1,7 @@
 // OutputFile: a file that appears under its name whole or not at all.
 //
 // Written beside its place under a name of its own, synced, and renamed; whatever goes wrong before
-// leaves nothing behind, and so do signals that end the process, but for SIGKILL. One at a time in
+// leaves nothing behind, and so do signals that end the process, but for SIGKILL. Two at a time in
 // a process. Thread safety: none.
 #pragma once
 
@@ -35,11 +35,12 @@ class OutputFile {
   [[nodiscard]] base::Result<void> finish();
 
  private:
-  OutputFile(std::string path, std::unique_ptr<port::PlainFile> file)
-      : path_(std::move(path)), file_(std::move(file)) {}
+  OutputFile(std::string path, std::unique_ptr<port::PlainFile> file, size_t slot)
+      : path_(std::move(path)), file_(std::move(file)), slot_(slot) {}
 
   std::string path_;
   std::unique_ptr<port::PlainFile> file_;  // null once finished
+  size_t slot_;                            // where signals find its name
 };
 
 }  // namespace tessera::cli

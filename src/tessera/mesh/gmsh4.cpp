@@ -40,7 +40,7 @@ void GmshParser::node_block_of_4(int64_t announced) {
   const int64_t parameters = parametric * dimension;
   for (int64_t i = 0; i < count && in_.ok(); ++i) {
     read_position();
-    for (int64_t j = 0; j < parameters; ++j) (void)in_.real("a parametric coordinate");
+    for (int64_t j = 0; j < parameters; ++j) in_.pass_real("a parametric coordinate");
   }
 }
 

@@ -10,7 +10,7 @@ void GmshParser::node_data() {
   in_.end_line();
   for (int64_t i = 0; i < names && in_.ok() && !in_.at_end(); ++i) in_.skip_line();
   const int64_t reals = in_.text_count("a number of reals");
-  for (int64_t i = 0; i < reals && in_.ok(); ++i) (void)in_.text_real("a real");
+  for (int64_t i = 0; i < reals && in_.ok(); ++i) in_.pass_text_real("a real");
   const int64_t integers = in_.text_count("a number of integers");
   int64_t components = 0;
   int64_t entries = 0;
@@ -28,7 +28,7 @@ void GmshParser::node_data_values(int64_t entries, int64_t components) {
   for (int64_t i = 0; i < entries && in_.ok(); ++i) {
     const int64_t tag = in_.integer("the tag of a node");
     if (in_.ok()) (void)refer(tag);
-    for (int64_t j = 0; j < components && in_.ok(); ++j) (void)in_.real("a value");
+    for (int64_t j = 0; j < components && in_.ok(); ++j) in_.pass_real("a value");
   }
 }
 
@@ -61,7 +61,7 @@ void GmshParser::periodic_link_of_2() {
 void GmshParser::periodic_link_of_4() {
   for (int i = 0; i < 3; ++i) (void)in_.integer("the dimension and tags of a link");
   const int64_t affine = in_.count("the number of affine values");
-  for (int64_t i = 0; i < affine && in_.ok(); ++i) (void)in_.real("an affine value");
+  for (int64_t i = 0; i < affine && in_.ok(); ++i) in_.pass_real("an affine value");
   const int64_t pairs = in_.count("the number of pairs of nodes");
   for (int64_t i = 0; i / 2 < pairs && in_.ok(); ++i) {
     const int64_t tag = in_.size("the tag of a node");

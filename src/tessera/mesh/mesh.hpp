@@ -18,6 +18,11 @@ namespace tessera::mesh {
 using Node = int32_t;
 inline constexpr int64_t kMaxNodes = INT32_MAX;
 
+// The most nodes of one element for which the neighbours of nodes are looked for: all nodes of an
+// element are neighbours, so a long one takes memory with the square of its length. A hexahedron of
+// order 9 has 1000.
+inline constexpr int64_t kMaxElementNodes = 1024;
+
 using Position = std::array<double, 3>;
 
 class Mesh {

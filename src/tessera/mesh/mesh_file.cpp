@@ -56,20 +56,23 @@ Result<MeshFacts> visit_metis_mesh(port::File& file, MeshVisitor& visitor) {
 base::Failure one_sided_edge(port::File& file) {
   MeshScanner in(file);
   std::vector<std::pair<Node, Node>> entries;
-  Node node = 0;
-  MetisParser(in).graph([](int64_t /*nodes*/) {},
-                        [&](std::span<const Node> neighbours) {
-                          for (const Node other : neighbours) entries.emplace_back(node, other);
-                          ++node;
-                        });
+  std::vector<int64_t> line_of;  // by node
+  MetisParser parser(in);
+  parser.graph([](int64_t /*nodes*/) {},
+               [&](std::span<const Node> neighbours) {
+                 const auto node = static_cast<Node>(line_of.size());
+                 for (const Node other : neighbours) entries.emplace_back(node, other);
+                 line_of.push_back(parser.line());
+               });
   std::sort(entries.begin(), entries.end());
   for (const auto& [from, to] : entries) {
     if (std::binary_search(entries.begin(), entries.end(), std::pair(to, from))) continue;
     const std::string a = std::to_string(from + int64_t{1});
     const std::string b = std::to_string(to + int64_t{1});
-    return base::fail(Code::kInvalid, file.path() + ": node " + a + " has node " + b +
-                                          " in its list, but node " + b + " does not have node " +
-                                          a);
+    const std::string line = std::to_string(line_of[static_cast<size_t>(from)]);
+    return base::fail(Code::kInvalid, file.path() + ", line " + line + ": node " + a +
+                                          " has node " + b + " in its list, but node " + b +
+                                          " does not have node " + a);
   }
   return base::fail(Code::kInvalid, file.path() + ": edges are in the list of one node only");
 }
@@ -107,29 +110,20 @@ Result<MeshFacts> visit_gmsh(port::File& file, MeshVisitor& visitor) {
   return parser.facts();
 }
 
-class Loader final : public MeshVisitor {
+class Loader final : public TopVisitor {
  public:
   void nodes(int64_t count, std::vector<Position> positions) override {
     mesh_ = Mesh(count);
     mesh_.positions = std::move(positions);
   }
-  void dimension(int of_elements) override {
-    dimension_ = of_elements;
-    if (of_elements <= highest_) return;
-    highest_ = of_elements;
-    std::vector<Position> positions = std::move(mesh_.positions);
-    mesh_ = Mesh(mesh_.nodes());
-    mesh_.positions = std::move(positions);
-  }
-  void element(std::span<const Node> nodes) override {
-    if (dimension_ == highest_) mesh_.add_element(nodes);
-  }
   [[nodiscard]] Mesh take() { return std::move(mesh_); }
+
+ protected:
+  void restart() override { nodes(mesh_.nodes(), std::move(mesh_.positions)); }
+  void top_element(std::span<const Node> nodes) override { mesh_.add_element(nodes); }
 
  private:
   Mesh mesh_;
-  int dimension_ = 0;
-  int highest_ = 0;
 };
 
 }  // namespace
@@ -177,10 +171,21 @@ Result<MeshFacts> visit_mesh(port::File& file, MeshVisitor& visitor) {
   }
 }
 
-Result<Mesh> load_mesh(port::File& file) {
+void TopVisitor::dimension(int of_elements) {
+  dimension_ = of_elements;
+  if (of_elements <= highest_) return;
+  highest_ = of_elements;
+  restart();
+}
+
+void TopVisitor::element(std::span<const Node> nodes) {
+  if (dimension_ == highest_) top_element(nodes);
+}
+
+Result<LoadedMesh> load_mesh(port::File& file) {
   Loader loader;
-  TESSERA_TRY_VOID(visit_mesh(file, loader));
-  return loader.take();
+  TESSERA_TRY(const MeshFacts facts, visit_mesh(file, loader));
+  return LoadedMesh{.facts = facts, .mesh = loader.take()};
 }
 
 }  // namespace tessera::mesh

@@ -50,11 +50,31 @@ class MeshVisitor {
 // version, so nothing behind that is looked at.
 [[nodiscard]] base::Result<MeshFormat> detect_format(port::File& file);
 
-// Visits all elements of all dimensions: the faces and lines of tetrahedra that a .msh lists too
-// make nobody neighbours that the tetrahedra do not. What was visited before a failure is void.
+// Visits all elements of all dimensions. What was visited before a failure is void.
 [[nodiscard]] base::Result<MeshFacts> visit_mesh(port::File& file, MeshVisitor& visitor);
 
-// The mesh without the elements of lower dimensions than the highest: what METIS partitions.
-[[nodiscard]] base::Result<Mesh> load_mesh(port::File& file);
+// Takes the elements of the highest dimension of a file and no others: those are its mesh, and the
+// faces, lines and points that a .msh lists too are its rims. Which is the highest is known only at
+// the end, so what was taken is void whenever a higher one begins, at most three times.
+class TopVisitor : public MeshVisitor {
+ public:
+  void dimension(int of_elements) final;
+  void element(std::span<const Node> nodes) final;
+
+ protected:
+  // All elements until now are void.
+  virtual void restart() = 0;
+  virtual void top_element(std::span<const Node> nodes) = 0;
+
+ private:
+  int dimension_ = 0;
+  int highest_ = 0;
+};
+
+struct LoadedMesh {
+  MeshFacts facts;
+  Mesh mesh;  // elements of the highest dimension only
+};
+[[nodiscard]] base::Result<LoadedMesh> load_mesh(port::File& file);
 
 }  // namespace tessera::mesh

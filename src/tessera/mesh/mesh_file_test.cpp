@@ -104,12 +104,11 @@ TEST(MeshFile, GmshWritesTheSameMeshInFourWays) {
     ASSERT_TRUE(facts) << facts.error().message();
     EXPECT_EQ(facts->nodes, 45);
     EXPECT_EQ(facts->elements, 216);
-    const auto mesh = load_mesh(*file);
-    ASSERT_TRUE(mesh);
-    EXPECT_EQ(mesh->nodes(), 45);
-    EXPECT_EQ(std::ssize(mesh->positions), 45);
-    EXPECT_EQ(mesh->elements(), 94);
-    for (int64_t i = 0; i < mesh->elements(); ++i) EXPECT_EQ(mesh->element(i).size(), 4u);
+    const Mesh mesh = load_mesh(*file).value().mesh;
+    EXPECT_EQ(mesh.nodes(), 45);
+    EXPECT_EQ(std::ssize(mesh.positions), 45);
+    EXPECT_EQ(mesh.elements(), 94);
+    for (int64_t i = 0; i < mesh.elements(); ++i) EXPECT_EQ(mesh.element(i).size(), 4u);
   }
   for (const Record& record : records) {
     EXPECT_EQ(record.elements, records[0].elements);
@@ -133,12 +132,14 @@ TEST(MeshFile, ParametricNodesAndTagsWithGapsAreUnderstood) {
 
 TEST(MeshFile, OnlyElementsOfTheHighestDimensionAreLoaded) {
   const auto file = data_file("all_sections22.msh");
-  const auto mesh = load_mesh(*file);
-  ASSERT_TRUE(mesh) << mesh.error().message();
-  EXPECT_EQ(mesh->elements(), 4);
-  EXPECT_EQ(std::vector<Node>(mesh->element(0).begin(), mesh->element(0).end()),
+  const auto loaded = load_mesh(*file);
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const Mesh& mesh = loaded->mesh;
+  EXPECT_GT(loaded->facts.elements, 4);
+  EXPECT_EQ(mesh.elements(), 4);
+  EXPECT_EQ(std::vector<Node>(mesh.element(0).begin(), mesh.element(0).end()),
             (std::vector<Node>{3, 0, 4}));
-  EXPECT_EQ(mesh->positions[3], (Position{0, 0, 0}));
+  EXPECT_EQ(mesh.positions[3], (Position{0, 0, 0}));
 }
 
 TEST(MeshFile, MetisMeshesHaveElements) {
@@ -156,14 +157,15 @@ TEST(MeshFile, MetisMeshesHaveElements) {
 }
 
 TEST(MeshFile, MetisGraphsHaveEachEdgeOnce) {
-  const auto mesh = load_mesh(*data_file("figure3.graph"));
-  ASSERT_TRUE(mesh) << mesh.error().message();
-  EXPECT_EQ(mesh->nodes(), 8);
+  const auto loaded = load_mesh(*data_file("figure3.graph"));
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const Mesh& mesh = loaded->mesh;
+  EXPECT_EQ(mesh.nodes(), 8);
   std::set<std::pair<Node, Node>> edges;
-  for (int64_t i = 0; i < mesh->elements(); ++i) {
-    edges.emplace(mesh->element(i)[0], mesh->element(i)[1]);
+  for (int64_t i = 0; i < mesh.elements(); ++i) {
+    edges.emplace(mesh.element(i)[0], mesh.element(i)[1]);
   }
-  EXPECT_EQ(mesh->elements(), 12);
+  EXPECT_EQ(mesh.elements(), 12);
   EXPECT_EQ(edges, (std::set<std::pair<Node, Node>>{{0, 1},
                                                     {0, 3},
                                                     {1, 4},
@@ -220,6 +222,7 @@ TEST(MeshFile, DamagedFilesGiveMeshesOrMessages) {
       }
       if (facts) continue;
       ASSERT_EQ(facts.error().message().find('\n'), std::string::npos);
+      ASSERT_NE(facts.error().message().find(name), std::string::npos);
     }
   }
 }
@@ -310,6 +313,8 @@ TEST(MeshFile, BinaryFilesAreWrongAtABytes) {
 }
 
 TEST(MeshFile, WhatIsWrongInMetisFilesIsSaid) {
+  std::string long_element;
+  for (int64_t i = 0; i <= kMaxElementNodes; ++i) long_element += "1 ";
   expect_messages({
       {"a.mesh", "2\n1 2 3\n",
        "a.mesh, line 3: the file ends after 1 of the 2 elements that its "
@@ -337,8 +342,15 @@ TEST(MeshFile, WhatIsWrongInMetisFilesIsSaid) {
        "a.graph, line 4: the lists have 2 entries, where 2 edges are "
        "announced, each in two lists"},
       {"a.graph", "4 2\n2\n3\n4\n1\n",
-       "a.graph: node 1 has node 2 in its list, but node 2 does not have node 1"},
+       "a.graph, line 2: node 1 has node 2 in its list, but node 2 does not have node 1"},
+      {"a.graph", "% c\n3 1\n\n% d\n3\n1",
+       "a.graph, line 5: node 2 has node 3 in its list, but node 3 does not have node 2"},
+      {"a.mesh", "2\n1 2\n" + long_element + "\n",
+       "a.mesh, line 3: an element of more than 1024 nodes"},
       {"a.graph", "2 1 001\n2 5\n1\n", "a.graph, line 3: the line ends where a weight should be"},
+      {"a.graph", "2 1 110 9223372036854775807\n2\n1\n",
+       "a.graph, line 1: 9223372036854775807 weights of a node are announced, in a file of 32 "
+       "bytes"},
       {"a.graph", "2 1 012\n", "a.graph, line 1: '012' is not a format of weights (000 to 111)"},
   });
 }
@@ -369,6 +381,26 @@ TEST(NodeTags, TagsAreFoundInEveryKindOfTable) {
       EXPECT_EQ(tags.find(gap + 1), -1);
     }
   }
+}
+
+// No sum or difference of tags may pass 64 bits.
+TEST(NodeTags, TheLargestTagsAreTagsToo) {
+  NodeTags consecutive;
+  consecutive.add(INT64_MAX);
+  ASSERT_FALSE(consecutive.number().has_value());
+  EXPECT_EQ(consecutive.find(INT64_MAX), 0);
+  for (const int64_t absent : {INT64_MIN, int64_t{-1}, int64_t{1}, INT64_MAX - 1}) {
+    EXPECT_EQ(consecutive.find(absent), -1);
+  }
+  NodeTags apart;
+  apart.add(INT64_MAX - 1);
+  apart.add(INT64_MAX);
+  apart.add(1);
+  ASSERT_FALSE(apart.number().has_value());
+  EXPECT_EQ(apart.find(1), 0);
+  EXPECT_EQ(apart.find(INT64_MAX - 1), 1);
+  EXPECT_EQ(apart.find(INT64_MAX), 2);
+  EXPECT_EQ(apart.find(INT64_MIN), -1);
 }
 
 }  // namespace

@@ -223,6 +223,18 @@ double MeshScanner::real(const char* what) {
   return value;
 }
 
+void MeshScanner::pass_text_real(const char* what) {
+  if (!begin_word(what)) return;
+  double value = 0;
+  const auto [stop, problem] = std::from_chars(at_, end_, value);
+  (void)end_number(stop, problem != std::errc::invalid_argument, what);
+}
+
+void MeshScanner::pass_real(const char* what) {
+  if (!binary_) return pass_text_real(what);
+  (void)binary_word<uint64_t>(what);
+}
+
 int64_t MeshScanner::line_integer(const char* what) {
   if (on_line()) return text_integer(what);
   fail(std::string("the line ends where ") + what + " should be");

@@ -45,6 +45,8 @@ class MeshScanner {
   // What messages name besides the line, for example "$Nodes".
   void set_place(std::string_view place) { place_ = place; }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
+  // Of text, from 1.
+  [[nodiscard]] int64_t line() const { return line_; }
   // As the file system tells it; 0 where it does not.
   [[nodiscard]] int64_t size_bytes();
 
@@ -81,6 +83,10 @@ class MeshScanner {
   [[nodiscard]] int64_t integer(const char* what);
   [[nodiscard]] int64_t size(const char* what);
   [[nodiscard]] double real(const char* what);
+  // Passes over a real that nobody looks at, whatever its value: also one that is no number, is not
+  // finite, or is beyond what a double holds.
+  void pass_text_real(const char* what);
+  void pass_real(const char* what);
   // A size() or text_integer() that counts something: fails if it is negative.
   [[nodiscard]] int64_t count(const char* what);
   [[nodiscard]] int64_t text_count(const char* what);

@@ -32,6 +32,7 @@ bool MetisParser::begin_line(const char* what, int64_t done, int64_t announced) 
     in_.fail("the file ends after " + so_many(done, announced) + " " + what +
              " that its first line announces");
   }
+  line_number_ = in_.line();
   return in_.ok();
 }
 
@@ -74,7 +75,12 @@ void MetisParser::mesh(const Line& element) {
   for (int64_t i = 0; i < elements && begin_line("elements", i, elements); ++i) {
     skip_weights(weights);
     line_.clear();
-    while (in_.ok() && in_.on_line()) read_node(kMaxNodes);
+    while (in_.ok() && in_.on_line()) {
+      read_node(kMaxNodes);
+      if (std::ssize(line_) > kMaxElementNodes) {
+        in_.fail("an element of more than " + std::to_string(kMaxElementNodes) + " nodes");
+      }
+    }
     if (in_.ok() && line_.empty()) return in_.fail("an element without nodes");
     in_.end_line();
     if (in_.ok()) element(line_);
@@ -89,6 +95,10 @@ void MetisParser::read_weights_format(GraphHeader& header) {
   if (!known) return in_.fail(quoted(digits) + " is not a format of weights (000 to 111)");
   digits.insert(0, 3 - digits.size(), '0');
   const int64_t weights = in_.on_line() ? in_.text_count("the number of weights") : 1;
+  if (weights > in_.size_bytes()) {
+    return in_.fail(std::to_string(weights) + " weights of a node are announced, in a file of " +
+                    std::to_string(in_.size_bytes()) + " bytes");
+  }
   header.numbers = (digits[0] == '1' ? 1 : 0) + (digits[1] == '1' ? weights : 0);
   header.edge_weights = digits[2] == '1';
 }

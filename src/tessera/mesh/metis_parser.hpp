@@ -24,7 +24,7 @@ class MetisParser {
   explicit MetisParser(MeshScanner& in, std::span<const Node> new_number = {})
       : in_(in), new_number_(new_number) {}
 
-  // One line for each element: weights, if the header says so, and nodes.
+  // One line for each element: weights, if the header says so, and at most kMaxElementNodes nodes.
   void mesh(const Line& element);
 
   // One line for each node: size and weights, if the header says so, then neighbours, each with a
@@ -34,6 +34,8 @@ class MetisParser {
   void graph(const std::function<void(int64_t)>& header_seen, const Line& neighbours);
   // Whether that last was what failed.
   [[nodiscard]] bool one_sided() const { return one_sided_; }
+  // In which line of the file the line that was told last began.
+  [[nodiscard]] int64_t line() const { return line_number_; }
 
  private:
   struct GraphHeader {
@@ -56,6 +58,7 @@ class MetisParser {
   MeshScanner& in_;
   std::span<const Node> new_number_;
   std::vector<Node> line_;
+  int64_t line_number_ = 0;
   uint64_t balance_ = 0;  // of lists in which each edge is, once for each direction: zero
   bool one_sided_ = false;
 };

@@ -20,6 +20,24 @@ struct Incidence {
   }
 };
 
+base::Result<void> check_elements(const Mesh& mesh) {
+  if (mesh.elements() > kMaxElements) {
+    return base::fail(base::Code::kInvalid,
+                      "the mesh has " + std::to_string(mesh.elements()) +
+                          " elements; the neighbours of its nodes can be found for up to " +
+                          std::to_string(kMaxElements));
+  }
+  for (int64_t i = 0; i < mesh.elements(); ++i) {
+    const int64_t nodes = std::ssize(mesh.element(i));
+    if (nodes <= kMaxElementNodes) continue;
+    return base::fail(base::Code::kInvalid,
+                      "element " + std::to_string(i) + " has " + std::to_string(nodes) +
+                          " nodes; the neighbours of nodes can be found for elements of up to " +
+                          std::to_string(kMaxElementNodes));
+  }
+  return {};
+}
+
 Incidence incidence_of(const Mesh& mesh) {
   Incidence incidence;
   incidence.begins.assign(static_cast<size_t>(mesh.nodes()) + 1, 0);
@@ -40,12 +58,7 @@ Incidence incidence_of(const Mesh& mesh) {
 }  // namespace
 
 base::Result<NodalGraph> nodal_graph(const Mesh& mesh) {
-  if (mesh.elements() > kMaxElements) {
-    return base::fail(base::Code::kInvalid,
-                      "the mesh has " + std::to_string(mesh.elements()) +
-                          " elements; the neighbours of its nodes can be found for up to " +
-                          std::to_string(kMaxElements));
-  }
+  TESSERA_TRY_VOID(check_elements(mesh));
   const Incidence incidence = incidence_of(mesh);
   NodalGraph graph;
   graph.begins.reserve(static_cast<size_t>(mesh.nodes()) + 1);

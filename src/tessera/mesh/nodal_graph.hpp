@@ -27,7 +27,8 @@ struct NodalGraph {
 };
 
 // Cost: O(nodes + the sum over the elements of the square of their size), and memory for the
-// elements of every node on the way. Fails with kInvalid if there are 2^32 elements or more.
+// elements of every node on the way. Fails with kInvalid if there are 2^32 elements or more, or one
+// has more than kMaxElementNodes nodes.
 [[nodiscard]] base::Result<NodalGraph> nodal_graph(const Mesh& mesh);
 
 }  // namespace tessera::mesh

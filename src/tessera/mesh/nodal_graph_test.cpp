@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <set>
 
 #include "tessera/mesh/test_random_mesh.hpp"
@@ -38,6 +39,22 @@ TEST(NodalGraph, HasTheNeighboursOfEveryNodeOnce) {
       ASSERT_EQ(std::set<Node>(found.begin(), found.end()), wanted);
     }
   }
+}
+
+TEST(NodalGraph, ALongElementIsRefused) {
+  std::vector<Node> nodes(kMaxElementNodes + 1);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  Mesh longest(std::ssize(nodes));
+  longest.add_element(std::span(nodes).first(kMaxElementNodes));
+  EXPECT_TRUE(nodal_graph(longest));
+  Mesh longer(std::ssize(nodes));
+  longer.add_element(std::vector<Node>{0, 1});
+  longer.add_element(nodes);
+  const auto graph = nodal_graph(longer);
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().message(),
+            "element 1 has 1025 nodes; the neighbours of nodes can be found for elements of up to "
+            "1024");
 }
 
 }  // namespace

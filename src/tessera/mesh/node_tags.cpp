@@ -1,7 +1,6 @@
 #include "tessera/mesh/node_tags.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tessera/base/assert.hpp"
 
@@ -18,10 +17,10 @@ constexpr int64_t kSmallTable = 1024;
 void NodeTags::add(int64_t tag) {
   TESSERA_ASSERT(tag > 0 && count_ < kMaxNodes);
   if (count_ == 0) first_ = last_ = tag;
-  if (consecutive_ && tag != first_ + count_) {
+  // Differences of tags are numbers; a tag plus a count may be too large for one.
+  if (consecutive_ && tag - first_ != count_) {
     consecutive_ = false;
-    tags_.resize(static_cast<size_t>(count_));
-    std::iota(tags_.begin(), tags_.end(), first_);
+    for (int64_t i = 0; i < count_; ++i) tags_.push_back(first_ + i);
   }
   if (!consecutive_) tags_.push_back(tag);
   first_ = std::min(first_, tag);

@@ -27,9 +27,8 @@ class NodeTags {
 
   // The node with a tag, or -1. Requires that number() found nothing.
   [[nodiscard]] Node find(int64_t tag) const {
-    const int64_t place = tag - first_;
-    if (consecutive_) return place >= 0 && place < count_ ? static_cast<Node>(place) : -1;
-    return find_in_table(tag);
+    if (!consecutive_) return find_in_table(tag);
+    return tag >= first_ && tag - first_ < count_ ? static_cast<Node>(tag - first_) : -1;
   }
 
   // Values that lie in the order in which the tags were added, put in the order of the nodes.

@@ -3,7 +3,8 @@
 // How much grouping can gain depends on the order alone: where neighbours have near numbers, the
 // nodes of a part lie together and the shared ones between them.
 //   rcm      reverse Cuthill-McKee: breadth first from a node at the rim, neighbours of few
-//            neighbours first, then backwards; every component by itself
+//            neighbours first, then backwards; every component by itself, and before them the
+//            nodes without neighbours
 //   x, y, z  along an axis; ties go by the axes that follow it
 //   hilbert  along a Hilbert curve through the box of the mesh
 //   io       for a partition: the nodes of each part together, so that every part is one interval,

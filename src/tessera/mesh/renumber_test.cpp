@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tessera/mesh/mesh_test_support.hpp"
+#include "tessera/mesh/order.hpp"
 #include "tessera/port/posix_disk.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/test_seed.hpp"
@@ -139,6 +140,23 @@ TEST(Renumber, LinksAndValuesOfNodesFollow) {
   EXPECT_NE(four.find("1 4 4\n0\n1\n5 2\n$EndPeriodic"), std::string::npos);
 }
 
+// Nobody looks at them, so they pass through as they are.
+TEST(Renumber, ValuesThatAreNoNumbersStay) {
+  const std::string two =
+      "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n"
+      "$Elements\n1\n1 1 0 1 2\n$EndElements\n$NodeData\n1\n\"t\"\n1\n1e-400\n3\n0\n3\n2\n";
+  EXPECT_EQ(renumbered("m.msh", two + "1 nan -inf 1e999\n2 0 -nan 1e-400\n$EndNodeData\n",
+                       std::vector<Node>{1, 0})
+                .substr(two.size()),
+            "2 nan -inf 1e999\n1 0 -nan 1e-400\n$EndNodeData\n");
+  const std::string four =
+      "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 2 1 2\n1 1 1 2\n1\n2\n0 0 0 nan\n"
+      "1 0 0 1e-400\n$EndNodes\n$Elements\n1 1 1 1\n1 1 1 1\n1 1 2\n$EndElements\n";
+  EXPECT_NE(renumbered("m.msh", four, std::vector<Node>{1, 0})
+                .find("\n2\n1\n0 0 0 nan\n1 0 0 1e-400\n$EndNodes\n"),
+            std::string::npos);
+}
+
 TEST(Renumber, LinesOfGraphsMoveWithTheirWeights) {
   const std::string there =
       renumbered("w.graph", bytes_of_data("weighted.graph"), std::vector<Node>{3, 2, 1, 0});
@@ -164,6 +182,9 @@ TEST(Renumber, WhatCannotBeRenumberedIsRefused) {
   EXPECT_NE(message_of(content + "$Parametrizations\n1 2\n$EndParametrizations\n", numbers)
                 .find("($Parametrizations): a section that may name nodes"),
             std::string::npos);
+  EXPECT_NE(message_of(content + "$NodeData\n0\n0\n3\n0\n1\n1\n1\n$EndNodeData\n", numbers)
+                .find("($NodeData): '$EndNodeData' where a value should be"),
+            std::string::npos);
   EXPECT_NE(message_of(content + "$Periodic\n1\n0 1 2\n1\n77 1\n$EndPeriodic\n", numbers)
                 .find("($Periodic): node 77 is named but is not in $Nodes"),
             std::string::npos);
@@ -178,6 +199,24 @@ TEST(Renumber, ANodeInNoElementIsNotLost) {
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().message(),
             "m.mesh: node 1 is in no element: as the last it would be lost");
+}
+
+// Whichever node is in no element, a METIS mesh can be brought into the order rcm.
+TEST(Renumber, RcmPutsNodesInNoElementFirst) {
+  for (int alone = 1; alone <= 3; ++alone) {
+    std::vector<std::string> names;
+    for (int i = 1; i <= 4; ++i) {
+      if (i != alone) names.push_back(std::to_string(i) + " ");
+    }
+    TestFile from("m.mesh", "2\n" + names[0] + names[1] + "\n" + names[1] + names[2] + "\n");
+    TestFile to("n.mesh", "");
+    const Mesh mesh = load_mesh(*from).value().mesh;
+    const auto numbers = order_nodes(mesh, Order::kRcm, nullptr);
+    ASSERT_TRUE(numbers);
+    EXPECT_EQ((*numbers)[static_cast<size_t>(alone - 1)], 0);
+    const auto done = write_renumbered(*from, *to, *numbers);
+    EXPECT_TRUE(done) << done.error().message();
+  }
 }
 
 TEST(Renumber, AFullDiskIsTold) {

@@ -30,11 +30,6 @@ size_t Handover::slot(HoldersId list, Process process) const {
   return begins_[static_cast<size_t>(list)] + static_cast<size_t>(place - holders.begin());
 }
 
-bool Handover::holds(HoldersId list, Process process) const {
-  const auto holders = sharing_.holders(list);
-  return std::find(holders.begin(), holders.end(), process) != holders.end();
-}
-
 void Handover::reach(std::span<const int64_t> amounts) {
   TESSERA_ASSERT(amounts.size() == to_give_.size());
   std::fill(to_give_.begin(), to_give_.end(), 0);
@@ -55,7 +50,7 @@ void Handover::move_borders() {
   for (Piece piece : pieces_) {
     int64_t& giving = to_give_[slot(piece.holders, piece.writer)];
     const bool border = !moved.empty() && !piece.behind_gap && moved.back().writer != piece.writer;
-    if (border && giving > 0 && holds(piece.holders, moved.back().writer)) {
+    if (border && giving > 0 && sharing_.holds(piece.holders, moved.back().writer)) {
       const Process taker = moved.back().writer;
       int64_t& getting = to_give_[slot(piece.holders, taker)];
       const int64_t count = std::min({giving, -getting, piece.count});

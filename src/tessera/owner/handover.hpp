@@ -55,7 +55,6 @@ class Handover {
   };
 
   [[nodiscard]] size_t slot(HoldersId list, Process process) const;
-  [[nodiscard]] bool holds(HoldersId list, Process process) const;
   void move_borders();
   void turn_around();
   void cut_rest();

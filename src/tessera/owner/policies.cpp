@@ -9,10 +9,6 @@ namespace tessera::owner {
 
 namespace {
 
-bool holds(std::span<const Process> holders, Process process) {
-  return std::find(holders.begin(), holders.end(), process) != holders.end();
-}
-
 // Items that can all be written by any of some processes.
 class Run {
  public:
@@ -45,7 +41,7 @@ class Run {
     if (count_ == 0) return;
     const Process writer = choose();
     load(writer) += count_;
-    turn_[static_cast<size_t>(writer)] = stretch_ + 1;
+    turn_[static_cast<size_t>(writer)] = ++turns_;
     to.append(count_, writer);
     count_ = 0;
   }
@@ -77,7 +73,8 @@ class Run {
   int64_t stretch_ = 0;
   std::vector<int64_t> seen_;  // the last stretch that a process holds, by process
   std::vector<int64_t> load_;  // by process
-  std::vector<int64_t> turn_;  // behind which stretch a process wrote last; 0 if it did not yet
+  int64_t turns_ = 0;
+  std::vector<int64_t> turn_;  // in which a process wrote last; 0 if it did not yet
 };
 
 // The writer of the first item of a stretch that the writer before it cannot continue.
@@ -88,7 +85,7 @@ Process idg_beginner(const Sharing& sharing, size_t stretch, int64_t count) {
   // Behind an item of a longer stretch is one with the same home.
   if (count > 1 || last) return holders.front();
   const Process next = sharing.holders(all[stretch + 1].holders).front();
-  return holds(holders, next) ? next : holders.front();
+  return sharing.holds(all[stretch].holders, next) ? next : holders.front();
 }
 
 }  // namespace
@@ -140,7 +137,7 @@ Writers idg_writers(const Sharing& sharing) {
   int64_t begin = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     const int64_t count = all[i].end - begin;
-    const bool goes_on = !all[i].behind_gap && holds(sharing.holders(all[i].holders), before);
+    const bool goes_on = !all[i].behind_gap && sharing.holds(all[i].holders, before);
     if (!goes_on) before = idg_beginner(sharing, i, count);
     writers.append(count, before);
     begin = all[i].end;

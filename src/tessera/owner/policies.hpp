@@ -18,8 +18,9 @@ namespace tessera::owner {
 [[nodiscard]] Writers random_writers(const Sharing& sharing, uint64_t seed);
 [[nodiscard]] Writers first_writers(const Sharing& sharing);
 [[nodiscard]] Writers idg_writers(const Sharing& sharing);
-// Among the choices with the fewest runs one in which each run is written by the process that had
-// least to write until then.
+// Among the choices with the fewest runs one in which each run is written by the process, of those
+// who can, that wrote last, so that regular views have regular shares; or by the one that had least
+// to write until then, where the other had more by a 32nd of the average.
 [[nodiscard]] Writers optimal_writers(const Sharing& sharing);
 
 }  // namespace tessera::owner

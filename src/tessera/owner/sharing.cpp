@@ -65,6 +65,11 @@ std::span<const Process> Sharing::holders(HoldersId id) const {
   return {names_.data() + begins_[i], begins_[i + 1] - begins_[i]};
 }
 
+bool Sharing::holds(HoldersId id, Process process) const {
+  const auto list = holders(id);
+  return std::find(list.begin(), list.end(), process) != list.end();
+}
+
 int64_t Sharing::shared_items() const {
   int64_t count = 0;
   int64_t begin = 0;

@@ -53,6 +53,8 @@ class Sharing {
   // Valid until a list is added.
   [[nodiscard]] std::span<const Process> holders(HoldersId id) const;
   [[nodiscard]] HoldersId lists() const { return static_cast<HoldersId>(begins_.size()) - 1; }
+  // Cost: O(holders).
+  [[nodiscard]] bool holds(HoldersId id, Process process) const;
   [[nodiscard]] bool is_shared(HoldersId id) const { return holders(id).size() > 1; }
 
   // Items with more than one holder. Cost: O(stretches).

@@ -69,8 +69,7 @@ class Borders {
 
  private:
   [[nodiscard]] bool holds(size_t stretch, Process process) const {
-    const auto holders = sharing_.holders(sharing_.stretches()[stretch].holders);
-    return std::find(holders.begin(), holders.end(), process) != holders.end();
+    return sharing_.holds(sharing_.stretches()[stretch].holders, process);
   }
   [[nodiscard]] int64_t begin_of(size_t stretch) const {
     return stretch == 0 ? 0 : sharing_.stretches()[stretch - 1].end;

@@ -64,6 +64,16 @@ TEST(SharingOfObjects, TooManyObjectsAreRefused) {
   EXPECT_NE(refused.error().context.find("3000 objects"), std::string::npos);
 }
 
+void expect_compressed(const ObjectSharing& found, int64_t memory_bytes_max) {
+  for (const Policy policy : {Policy::kHome, Policy::kIdg, Policy::kFirst, Policy::kOptimal}) {
+    const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
+    for (const Process p : {0, 1}) {
+      EXPECT_LT(share_of(found, writers, p).ascending().memory_bytes(), memory_bytes_max)
+          << policy_name(policy) << ", process " << p;
+    }
+  }
+}
+
 // Blocks with ghosts side by side: what each writes is as regular as what it views.
 TEST(SharingOfObjects, SharesOfRegularViewsStayCompressed) {
   constexpr int64_t kLines = 20000;
@@ -71,12 +81,27 @@ TEST(SharingOfObjects, SharesOfRegularViewsStayCompressed) {
                                       rows({0, kLines}, {504, 1024}, 1024)};
   const ObjectSet objects = ObjectSet::of({0, kLines * 1024}, views).value();
   const ObjectSharing found = sharing_of(objects).value();
-  for (const Policy policy : {Policy::kHome, Policy::kIdg, Policy::kFirst}) {
-    const Writers writers = choose_writers(found.sharing, {.policy = policy}).value();
-    for (const Process p : {0, 1}) {
-      EXPECT_LT(share_of(found, writers, p).ascending().memory_bytes(), 2000);
-    }
-  }
+  expect_compressed(found, 2000);
+}
+
+// The same with bytes that nobody views between the rows.
+TEST(SharingOfObjects, SharesOfRegularViewsWithGapsStayCompressed) {
+  constexpr int64_t kLines = 20000;
+  const std::vector<ByteSet> views = {rows({0, kLines}, {0, 520}, 2048),
+                                      rows({0, kLines}, {504, 1024}, 2048)};
+  expect_compressed(sharing_of(ObjectSet::of({0, kLines * 2048}, views).value()).value(), 2000);
+}
+
+// Islands that all hold: one process goes on over the gaps until another has too little to write,
+// so that the writer changes some dozens of times, not with every island.
+TEST(SharingOfObjects, IslandsKeepTheirWriterOverGaps) {
+  constexpr int64_t kLines = 20000;
+  const ByteSet islands =
+      unite(rows({0, kLines}, {0, 100}, 1024), rows({0, kLines}, {300, 358}, 1024)).value();
+  const std::vector<ByteSet> views = {islands, islands};
+  const auto found = sharing_of(ObjectSet::of({0, kLines * 1024}, views).value()).value();
+  EXPECT_LT(optimal_writers(found.sharing).intervals().size(), 100U);
+  expect_compressed(found, 40'000);
 }
 
 // The border goes to the middle of the ghosts, which is a multiple of 512.

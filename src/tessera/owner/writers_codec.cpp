@@ -5,7 +5,6 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/base/checksum.hpp"
-#include "tessera/base/fnv.hpp"
 
 namespace tessera::owner {
 
@@ -222,30 +221,7 @@ Result<void> read_intervals(PartReader at, int64_t items, Writers& writers) {
   return at.expect_end();
 }
 
-uint64_t hash_number(uint64_t state, uint64_t number) {
-  std::array<std::byte, sizeof number> bytes;
-  base::store_le(std::span(bytes), number);
-  return base::fnv(state, bytes);
-}
-
 }  // namespace
-
-uint64_t fingerprint_of(const Sharing& sharing) {
-  std::vector<uint64_t> lists;
-  for (HoldersId list = 0; list < sharing.lists(); ++list) {
-    uint64_t hash = base::kFnvStart;
-    for (const Process p : sharing.holders(list))
-      hash = hash_number(hash, static_cast<uint64_t>(p));
-    lists.push_back(hash);
-  }
-  uint64_t hash = hash_number(base::kFnvStart, static_cast<uint64_t>(sharing.processes()));
-  for (const Stretch& stretch : sharing.stretches()) {
-    hash = hash_number(
-        hash, static_cast<uint64_t>(stretch.end) << 1 | static_cast<uint64_t>(stretch.behind_gap));
-    hash = hash_number(hash, lists[static_cast<size_t>(stretch.holders)]);
-  }
-  return hash;
-}
 
 Result<Bytes> encode_plan(const WriterPlan& plan) {
   TESSERA_TRY_VOID(check_bounds(plan));

@@ -34,10 +34,6 @@ struct WriterPlan {
   friend bool operator==(const WriterPlan&, const WriterPlan&) = default;
 };
 
-// 64 bits that tell whether a plan was made for this sharing: the same for equal stretches with
-// equal lists, however they were interned. Cost: O(stretches + lists).
-[[nodiscard]] uint64_t fingerprint_of(const Sharing& sharing);
-
 // Fails with kInvalid if the plan is beyond the bounds above. Cost: O(intervals).
 [[nodiscard]] base::Result<base::Bytes> encode_plan(const WriterPlan& plan);
 

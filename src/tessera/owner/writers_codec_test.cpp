@@ -155,20 +155,5 @@ TEST(WriterPlan, PlansBeyondTheBoundsAreNotWritten) {
   EXPECT_EQ(encode_plan(plan).error().code, Code::kInvalid);
 }
 
-TEST(WriterPlan, FingerprintsTellSharingsApart) {
-  const std::vector<PlainItem> items = {{{0}}, {{0, 1}}, {{1}}};
-  const uint64_t own = fingerprint_of(sharing_of_items(items, 2));
-  Sharing other_numbers(2);
-  other_numbers.intern(std::vector<Process>{1});
-  for (const PlainItem& item : items) {
-    other_numbers.append(1, other_numbers.intern(item.holders));
-  }
-  EXPECT_EQ(fingerprint_of(other_numbers), own);
-  EXPECT_NE(fingerprint_of(sharing_of_items(items, 3)), own);
-  EXPECT_NE(fingerprint_of(sharing_of_items({{{0}}, {{1, 0}}, {{1}}}, 2)), own);
-  EXPECT_NE(fingerprint_of(sharing_of_items({{{0}}, {{0, 1}, true}, {{1}}}, 2)), own);
-  EXPECT_NE(fingerprint_of(sharing_of_items({{{0}}, {{0, 1}}, {{0, 1}}, {{1}}}, 2)), own);
-}
-
 }  // namespace
 }  // namespace tessera::owner
