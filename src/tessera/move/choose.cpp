@@ -4,6 +4,7 @@
 
 #include "tessera/move/amounts.hpp"
 #include "tessera/move/independent.hpp"
+#include "tessera/move/large_pages.hpp"
 #include "tessera/pattern/cursor.hpp"
 
 namespace tessera::move {
@@ -112,10 +113,21 @@ class Prices {
     }
     const double groups = look_at(move_.file, kGroupGapMax).islands;
     const double known_ns = facts_.page_ns.value_or(costs_.unknown_page_ns());
-    const double page_ns = known_ns + new_share() * costs_.mapped_new_page_ns;
     // A fault in a large page brings all of it.
     const int64_t gap_max = known_ns < kLargePageNsMax ? kMappedGapMax : kPageBytes;
-    return common_ns + groups * costs_.mapped_group_ns + pages(gap_max) * page_ns;
+    const double new_part = new_share();
+    return common_ns + groups * costs_.mapped_group_ns +
+           (1 - new_part) * pages(gap_max) * known_ns + new_part * new_pages();
+  }
+
+  // Stores to pages that are not there yet, if all of them are such: large ones with their gaps
+  // where these are taken. Companions pay for a page that one of them made nearly as much as it.
+  [[nodiscard]] double new_pages() const {
+    const int64_t length = move_.file.span().length();
+    if (!fills(move_.size(), length, facts_.companions)) {
+      return pages(kPageBytes) * (costs_.unknown_page_ns() + costs_.mapped_new_page_ns);
+    }
+    return pages(kMappedGapMax) * costs_.mapped_new_large_ns;
   }
 
   [[nodiscard]] double byte_share() const { return in_cache_ ? costs_.cached_share : 1; }
@@ -139,11 +151,13 @@ class Prices {
     return (bytes_ + outlook.gap_bytes) / kPageBytes + outlook.islands;
   }
 
-  // The part of the span that lies behind the end of the file.
+  // The part of the span that lies behind the end of the file, or in holes.
   [[nodiscard]] double new_share() const {
     const Interval span = move_.file.span();
-    const int64_t behind = span.end - std::clamp(facts_.size, span.begin, span.end);
-    return reads_ ? 0 : static_cast<double>(behind) / static_cast<double>(span.length());
+    const int64_t end = std::clamp(facts_.size, span.begin, span.end);
+    const auto length = static_cast<double>(span.length());
+    const double behind = static_cast<double>(span.end - end) / length;
+    return reads_ ? 0 : behind + (1 - behind) * facts_.hole_share;
   }
 
   const Move& move_;
@@ -164,10 +178,12 @@ bool may_map(const Move& move, const FileFacts& facts) {
 }
 
 // Whether a run of its own may be quicker through a mapping: one that was moved before, or a long
-// one; of those that are written, where others would have to wait for their turn.
+// one; of those that are written, where others would have to wait for their turn, and where pages
+// are there: new ones would be cleared only to be written over.
 bool worth_mapping(const Move& move, const FileFacts& facts) {
   const bool came_back = facts.kept || facts.missed_ns > 0;
-  const bool gains = move.direction == Direction::kRead || facts.companions > 1;
+  const bool is_there = move.file.span().end <= facts.size && facts.hole_share == 0;
+  const bool gains = move.direction == Direction::kRead || (facts.companions > 1 && is_there);
   return may_map(move, facts) && (came_back || (gains && move.size() >= kMappedRunMin));
 }
 

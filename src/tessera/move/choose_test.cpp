@@ -57,6 +57,24 @@ TEST(Choose, RunsFarApartAreListed) {
   EXPECT_EQ(engine_for(Direction::kWrite, strided(1 << 16, 1 << 18, 100), kNew), Engine::kList);
 }
 
+// Large pages make up for the gaps that come with them where there are not too many.
+TEST(Choose, NewPagesAreLargeWhereTheyAreFilled) {
+  const auto price = [](const Pattern& file, const FileFacts& facts) {
+    return price_independent(move_of(Direction::kWrite, file), Costs(), facts, false);
+  };
+  const Pattern rows = strided(7680, 4 * 7680, 2000);
+  const FileFacts alone = {.mappable = true, .size = 0};
+  const FileFacts among_four = {.mappable = true, .size = 0, .companions = 4};
+  EXPECT_EQ(price(rows, among_four).engine, Engine::kMapped);
+  const FileFacts holes = {.mappable = true, .hole_share = 1, .companions = 4};
+  EXPECT_DOUBLE_EQ(price(rows, holes).ns, price(rows, among_four).ns)
+      << "somebody extended the file before";
+  const Pattern sparse = strided(8, 4096, 2000);
+  EXPECT_GT(price(sparse, alone).ns, 2000 * Costs().mapped_new_page_ns);
+  const FileFacts among_many = {.mappable = true, .size = 0, .companions = 64};
+  EXPECT_LT(price(sparse, among_many).ns, 2000 * Costs().mapped_new_page_ns);
+}
+
 // Two dense parts with a desert between them: the span alone would speak against moving gaps.
 TEST(Choose, GapsAreJudgedOneByOne) {
   pattern::Assembler<1> parts;

@@ -29,6 +29,7 @@ struct Costs {
   double mapped_faults = 0.2;        // for each page that is written, before any was (PageCosts)
   double mapped_group_ns = 8000;     // written pages that lie together, far from others
   double mapped_new_page_ns = 2000;  // a page behind the end of the file that is written there
+  double mapped_new_large_ns = 600;  // the same as a part of a large page
   double rendezvous_ns = 40000;  // a barrier among the ranks of a node, for each rank over one core
   double message_ns = 5000;      // a message to a rank of another node, sent and received
   double network_byte_ns = 0.1;  // a byte through the link of a node

@@ -23,17 +23,24 @@ bool is_small(const Move& move, const Costs& costs) {
   return few && static_cast<double>(bytes) * byte_ns < costs.map_ns;
 }
 
-// Looks at some places from the first byte to the last.
-bool is_cached(const Pattern& moved, int64_t file_size, const port::PlainFile& file,
-               int64_t probes_max) {
-  const int64_t end = std::min(moved.span().end, file_size);
-  const int64_t begin = moved.span().begin;
+// Looks at some places of the file from the first byte to the last whether their pages are in
+// memory, or need not be read because nothing was written there: a companion may have extended the
+// file and not come to them yet.
+void look_at_pages(const Move& move, const port::PlainFile& file, int64_t probes_max,
+                   FileFacts& facts) {
+  const int64_t end = std::min(move.file.span().end, facts.size);
+  const int64_t begin = move.file.span().begin;
   const int64_t probes = std::clamp((end - begin) / kProbeDistance, int64_t{1}, probes_max);
+  const bool writes = move.direction == Direction::kWrite;
+  int64_t holes = 0;
   for (int64_t i = 0; i < probes; ++i) {
     const int64_t at = begin + (end - begin) / probes * i;
-    if (at < end && !file.is_cached(at)) return false;
+    if (at >= end || file.is_cached(at)) continue;
+    facts.cached = writes && file.is_hole(at);
+    if (!facts.cached) return;
+    ++holes;
   }
-  return true;
+  facts.hole_share = static_cast<double>(holes) / static_cast<double>(probes);
 }
 
 // What pages cost in this file; found out once, where the move has some to try. Those who come back
@@ -67,7 +74,7 @@ FileFacts facts_of(const Move& move, const Context& context) {
   const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
   facts.kept = holds && span.end <= facts.size;
-  facts.cached = is_cached(move.file, facts.size, plain, facts.kept ? 1 : kProbesMax);
+  look_at_pages(move, plain, facts.kept ? 1 : kProbesMax, facts);
   if (facts.cached && !facts.kept) facts.page_ns = page_cost(move, context, facts, plain);
   return facts;
 }

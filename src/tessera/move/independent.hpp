@@ -13,13 +13,15 @@ namespace tessera::move {
 
 // What the choice depends on besides the move.
 struct FileFacts {
-  bool mappable = false;                 // can_map()
-  bool cached = true;                    // its pages are in memory, as far as was looked
-  int64_t size = pattern::kMaxPosition;  // writes behind it make new pages
-  std::optional<double> page_ns = {};    // what pages of a mapping were seen to cost
-  bool kept = false;                     // a mapping of all of it is there
-  double missed_ns = 0;                  // what one would have saved the last times
-  int companions = 1;                    // processes that move as much at the same time
+  bool mappable = false;  // can_map()
+  bool cached = true;     // its pages are had without the disk, as far as was looked
+  // Writes behind it make new pages, and so does this part of those before.
+  int64_t size = pattern::kMaxPosition;
+  double hole_share = 0;
+  std::optional<double> page_ns = {};  // what pages of a mapping were seen to cost
+  bool kept = false;                   // a mapping of all of it is there
+  double missed_ns = 0;                // what one would have saved the last times
+  int companions = 1;                  // processes that move as much at the same time
 };
 
 // What a move costs alone, by the engine that costs least.

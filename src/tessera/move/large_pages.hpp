@@ -20,4 +20,11 @@ inline constexpr int64_t kLargePageBytes = int64_t{2} << 20;
           base::ceil_div(part.end, kLargePageBytes) * kLargePageBytes};
 }
 
+// Whether a part of a file is used enough to take space and large pages for all of it, its gaps
+// included, when so many processes each write `bytes` there: one byte in eight at least.
+[[nodiscard]] inline bool fills(int64_t bytes, int64_t length, int companions) {
+  constexpr int64_t kTakenPerByte = 8;
+  return length / (kTakenPerByte * companions) <= bytes;
+}
+
 }  // namespace tessera::move

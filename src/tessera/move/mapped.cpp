@@ -14,9 +14,6 @@ namespace tessera::move {
 namespace {
 
 constexpr int64_t kStagingBytes = int64_t{256} << 10;
-// Space that is reserved for a byte to be written, at most.
-constexpr int64_t kReservedPerByte = 8;
-
 constexpr int64_t kLineBytes = 64;
 // Smaller parts are copied before companions could meet in them.
 constexpr int64_t kTurnedBytesMin = int64_t{64} << 10;
@@ -32,10 +29,12 @@ class MappedTransfer {
 
  private:
   [[nodiscard]] bool reads() const { return move_.direction == Direction::kRead; }
+  // Whether space for all of a window may be taken: enough of it is used, by the companions too.
+  [[nodiscard]] bool is_filled(const Island& window) const;
   bool extend_file(const Island& window);
   bool settle_file(const Island& window);
   bool move_window(const Island& window);
-  KeptMapping::Mapping find_mapping(Interval part);
+  KeptMapping::Mapping find_mapping(const Island& window);
   bool move_part(Interval part, const port::FileMapping& mapping);
   [[nodiscard]] int64_t first_of(Interval part) const;
   bool move_packed(Interval part, const port::FileMapping& mapping);
@@ -49,6 +48,10 @@ class MappedTransfer {
   std::unique_ptr<std::byte[]> staging_;
 };
 
+bool MappedTransfer::is_filled(const Island& window) const {
+  return fills(window.stream.length(), window.file.length(), context_.companions);
+}
+
 // Makes the file long enough to be stored to. Setting its size could cut what another process has
 // written meanwhile; reserving and writing only extend. A byte is written even where the file is
 // long enough: another process that extends it may still be in the system call that does, which
@@ -59,9 +62,8 @@ bool MappedTransfer::extend_file(const Island& window) {
   if (!size) return false;
   const int64_t end = window.file.end;
   // Pages of reserved space are quicker to come by, but gaps would take space too.
-  const bool is_dense = window.stream.length() * kReservedPerByte >= window.file.length();
   const int64_t begin = std::max(*size, window.file.begin);
-  if (begin < end && is_dense && file_.reserve_range(begin, end)) return true;
+  if (begin < end && is_filled(window) && file_.reserve_range(begin, end)) return true;
   const int64_t last = move_.memory.position(window.stream.end - 1)[0];
   return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
 }
@@ -138,19 +140,22 @@ bool MappedTransfer::settle_file(const Island& window) {
 bool MappedTransfer::move_window(const Island& window) {
   if (!reads() && !settle_file(window)) return false;
   const PhaseTimer timer(context_.phases, &Phases::copy_ns);
-  KeptMapping::Mapping mapping = find_mapping(large_pages_around(window.file));
+  KeptMapping::Mapping mapping = find_mapping(window);
   if (!mapping || !move_part(window.stream, *mapping)) return false;
   if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));
   return true;
 }
 
 // The one that an earlier move has left, or a new one; null if there is none to be had.
-KeptMapping::Mapping MappedTransfer::find_mapping(Interval part) {
+KeptMapping::Mapping MappedTransfer::find_mapping(const Island& window) {
+  const Interval part = large_pages_around(window.file);
   if (context_.experience != nullptr) {
     if (auto kept = context_.experience->mapping.take(part, move_.direction)) return kept;
   }
   auto made = port::FileMapping::map(file_, part.begin, part.end, access_for(move_.direction));
-  return made ? std::make_unique<port::FileMapping>(*std::move(made)) : nullptr;
+  if (!made) return nullptr;
+  if (!reads() && is_filled(window)) made->prefer_large_pages();
+  return std::make_unique<port::FileMapping>(*std::move(made));
 }
 
 int64_t MappedTransfer::run() {

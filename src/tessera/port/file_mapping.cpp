@@ -111,6 +111,8 @@ FileMapping::~FileMapping() {
   if (pages_ != nullptr) ::munmap(pages_, length_);
 }
 
+void FileMapping::prefer_large_pages() const { ::madvise(pages_, length_, MADV_HUGEPAGE); }
+
 template <typename Body>
 bool FileMapping::guarded(const Body& body) const {
   Guard guard;

@@ -38,6 +38,11 @@ class FileMapping {
   [[nodiscard]] int64_t end() const { return end_; }
   [[nodiscard]] Access access() const { return access_; }
 
+  // Pages that the system does not hold yet come as large as it can make them from now on: quicker
+  // for those who store to most of them, but gaps then take memory, and space on the disk, too.
+  // Without effect where the system has no large pages.
+  void prefer_large_pages() const;
+
   // Calls `body`, which may load from and store to the mapping. False if one of its bytes could not
   // be provided: then the body was left where it stood, without unwinding, so it must hold nothing
   // that needs its destructor. Bytes stored before that are in the file.

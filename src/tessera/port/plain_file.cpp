@@ -266,6 +266,11 @@ bool PlainFile::is_cached(int64_t offset) const {
   return answer >= 0 || errno == EOPNOTSUPP;
 }
 
+bool PlainFile::is_hole(int64_t offset) const {
+  const off_t data = ::lseek(descriptor(), offset, SEEK_DATA);
+  return data < 0 ? errno == ENXIO : data > offset;
+}
+
 base::Result<void> PlainFile::mark_changed() {
   return check(::futimens(descriptor(), nullptr), "set the time of the last change of " + path());
 }

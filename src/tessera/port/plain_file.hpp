@@ -83,6 +83,10 @@ class PlainFile final : public File {
   // tell. The file must be open for reading. One system call.
   [[nodiscard]] bool is_cached(int64_t offset) const;
 
+  // Whether nothing is stored at an offset, so that the page there is had without the disk; false
+  // where the system does not tell. One system call.
+  [[nodiscard]] bool is_hole(int64_t offset) const;
+
   // Sets the time of the file's last change to now: stores to a mapping need not.
   [[nodiscard]] base::Result<void> mark_changed();
 

@@ -52,6 +52,20 @@ TEST_F(PlainFileTest, WhatWasJustWrittenIsInMemory) {
   EXPECT_FALSE(unreadable->is_cached(0)) << "who may not read is told nothing";
 }
 
+TEST_F(PlainFileTest, HolesAreWhereNothingWasWritten) {
+  const auto file = make("holes", "x");
+  ASSERT_TRUE(file->truncate(int64_t{8} << 20));
+  ASSERT_TRUE(file->write_at(int64_t{4} << 20, bytes_of("y")));
+  EXPECT_FALSE(file->is_hole(0));
+  EXPECT_TRUE(file->is_hole(int64_t{2} << 20));
+  EXPECT_FALSE(file->is_hole(int64_t{4} << 20));
+  EXPECT_TRUE(file->is_hole(int64_t{6} << 20)) << "behind the last byte that was written";
+  EXPECT_TRUE(file->is_hole(int64_t{16} << 20)) << "behind the end";
+  if (file->reserve_range(0, int64_t{8} << 20)) {
+    EXPECT_TRUE(file->is_hole(int64_t{2} << 20)) << "reserved, and nothing written";
+  }
+}
+
 TEST_F(PlainFileTest, ModesOpenAsTheySay) {
   EXPECT_EQ(errno_of(PlainFile::open(path("a"), kReadWrite)), ENOENT);
   make("a", "abc");
