@@ -378,7 +378,7 @@ Result<void> ObjectFile::set_size(int64_t size) {
   Result<void> mine = state_.with([&](State& state) -> Result<void> {
     TESSERA_TRY_VOID(hear(state));
     leave_shelves(state);
-    state.contents.map.truncate(size);
+    TESSERA_TRY_VOID(state.contents.map.truncate(size));
     state.contents.size = size;
     state.changed = true;
     return {};
