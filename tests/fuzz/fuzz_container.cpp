@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "container_image.hpp"
 #include "tessera/base/assert.hpp"
-#include "tessera/base/checksum.hpp"
 #include "tessera/container/checker.hpp"
 #include "tessera/container/container.hpp"
 #include "tessera/port/sim_disk.hpp"
@@ -17,10 +17,22 @@ namespace {
 using namespace tessera::container;
 using tessera::base::Bytes;
 using tessera::base::ByteView;
-namespace base = tessera::base;
 namespace port = tessera::port;
 
 constexpr char kPath[] = "f";
+
+// Where pieces lie in their tables differs with their history, so that bytes may.
+bool alike(const Contents& a, const Contents& b) {
+  if (a.size != b.size || a.block_bytes != b.block_bytes || a.allocations != b.allocations ||
+      a.attributes != b.attributes || a.views.size() != b.views.size() ||
+      a.map.epoch_max() != b.map.epoch_max() || a.map.allocations() != b.map.allocations() ||
+      a.map.covered_bytes() != b.map.covered_bytes()) {
+    return false;
+  }
+  return std::all_of(a.allocations.begin(), a.allocations.end(), [&](const Allocation& one) {
+    return a.map.live_bytes(one.id) == b.map.live_bytes(one.id);
+  });
+}
 
 void decode_as_contents(ByteView bytes) {
   const auto contents = decode_contents(bytes);
@@ -30,21 +42,7 @@ void decode_as_contents(ByteView bytes) {
   TESSERA_ASSERT(allocations && *allocations == contents->allocations);
   const Bytes blob = encode_contents(*contents);
   const auto again = decode_contents(blob);
-  TESSERA_ASSERT(again && again->allocations == contents->allocations);
-  TESSERA_ASSERT(again->attributes == contents->attributes);
-  TESSERA_ASSERT(encode_contents(*again) == blob);
-}
-
-// Makes the checksums of a superblock right, that of the blob first.
-void repair(Bytes& image, size_t at) {
-  const auto copy = std::span(image).subspan(at, kSuperblockBytes);
-  const auto begin = base::load_le<uint64_t>(copy.subspan(64));
-  const auto end = base::load_le<uint64_t>(copy.subspan(72));
-  if (begin < end && end <= image.size()) {
-    const auto blob = ByteView(image).subspan(begin, end - begin);
-    base::store_le<uint64_t>(copy.subspan(80), base::checksum(blob));
-  }
-  base::store_le<uint64_t>(copy.subspan(4088), base::checksum(copy.first(4088)));
+  TESSERA_ASSERT(again && alike(*again, *contents));
 }
 
 void use_as_file(const Bytes& image) {
@@ -65,7 +63,7 @@ void use_as_file(const Bytes& image) {
   if (!container->begin_writing()) return;
   const auto committed = container->commit(*contents);
   if (!committed) return;
-  TESSERA_ASSERT(encode_contents(container->read_contents().value()) == encode_contents(*contents));
+  TESSERA_ASSERT(alike(container->read_contents().value(), *contents));
 }
 
 }  // namespace
@@ -75,9 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   decode_as_contents(input);
   Bytes image(input.begin(), input.end());
   static_cast<void>(choose_superblock(image, kPath));
-  if (image.size() < 2 * static_cast<size_t>(kSuperblockBytes)) return 0;
-  repair(image, 0);
-  repair(image, static_cast<size_t>(kSuperblockBytes));
+  if (!tessera::fuzz::repair_image(image)) return 0;
   const SuperblockCopy copy = decode_superblock(image);
   if (copy.state == CopyState::kGood) {
     TESSERA_ASSERT(decode_superblock(encode_superblock(copy.superblock)).superblock ==

@@ -129,7 +129,12 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
   Found found;
   TESSERA_TRY(found.blob, opened->read_blob());
   // For all ranks: what this one takes for good, they all do.
-  TESSERA_TRY(found.contents, container::decode_contents(found.blob));
+  TESSERA_TRY(found.contents, opened->contents_of(found.blob));
+  if (options.write) {
+    const Result<void> checked = found.contents->check_numbers();
+    if (!checked)
+      return base::fail(checked.error().code, file.path() + ": " + checked.error().context);
+  }
   found.superblock = opened->superblock();
   return found;
 }
@@ -235,9 +240,9 @@ Result<int64_t> ObjectFile::take_news_space() {
   const int64_t blocks = base::ceil_div(FileNews::file_bytes(ranks_.exchange.size()), block_bytes_);
   for (;;) {
     TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(blocks));
-    const auto pieces = state_.with([&](const State& state) {
-      return state.space.physical({first * block_bytes_, (first + blocks) * block_bytes_});
-    });
+    TESSERA_TRY(const auto pieces, state_.with([&](const State& state) {
+      return state.space.physical_blocks({first, first + blocks}, block_bytes_);
+    }));
     if (pieces.size() == 1) return pieces.front().begin;
   }
 }
@@ -378,7 +383,7 @@ Result<void> ObjectFile::set_size(int64_t size) {
   Result<void> mine = state_.with([&](State& state) -> Result<void> {
     TESSERA_TRY_VOID(hear(state));
     leave_shelves(state);
-    state.contents.map.truncate(size);
+    TESSERA_TRY_VOID(state.contents.map.truncate(size));
     state.contents.size = size;
     state.changed = true;
     return {};
@@ -492,7 +497,7 @@ Result<void> ObjectFile::close() {
 Result<void> ObjectFile::trim() {
   if (ranks_.has_readers && ranks_.has_readers()) return {};
   const int64_t end = container_->superblock().end;
-  const int64_t kept = std::max(end, std::min(size_before_, 2 * end));
+  const int64_t kept = std::max(end, size_before_ / 2 < end ? size_before_ : 2 * end);
   TESSERA_TRY(const int64_t size, file_.size());
   return size > kept ? file_.truncate(kept) : Result<void>();
 }

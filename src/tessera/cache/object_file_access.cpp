@@ -35,17 +35,18 @@ Result<void> ObjectFile::take_space(int64_t bytes) {
     return base::ceil_div(chunk, block_bytes_);
   });
   TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(wanted));
-  state_.with([&](State& state) {
+  return state_.with([&](State& state) -> Result<void> {
+    TESSERA_TRY(const auto pieces,
+                state.space.physical_blocks({first, first + wanted}, block_bytes_));
     int64_t block = first;
-    for (const Interval& piece :
-         state.space.physical({first * block_bytes_, (first + wanted) * block_bytes_})) {
+    for (const Interval& piece : pieces) {
       const map::AllocationId id = state.first_id + block;
       state.regions.add_room(id, piece);
       state.begins[id] = piece.begin;
       block += piece.length() / block_bytes_;
     }
+    return {};
   });
-  return {};
 }
 
 Result<ObjectFile::Placed> ObjectFile::place(int64_t bytes) {

@@ -22,9 +22,9 @@ Result<int64_t> ObjectFile::take_shelf_space(const std::vector<Shelf>& shelves) 
   int64_t blocks = 0;
   for (const Shelf& shelf : shelves) blocks += base::ceil_div(shelf.bytes.size(), block_bytes_);
   TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(blocks));
-  const auto pieces = state_.with([&](const State& state) {
-    return state.space.physical({first * block_bytes_, (first + blocks) * block_bytes_});
-  });
+  TESSERA_TRY(const auto pieces, state_.with([&](const State& state) {
+    return state.space.physical_blocks({first, first + blocks}, block_bytes_);
+  }));
   if (pieces.size() > 1) {
     return base::fail(base::Code::kInvalid,
                       "the layout of " + file_.path() + " can only be given when the file is new");

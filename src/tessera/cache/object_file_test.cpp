@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <string>
 
+#include "tessera/base/checked.hpp"
+#include "tessera/base/checksum.hpp"
 #include "tessera/cache/linear_file.hpp"
 #include "tessera/container/checker.hpp"
+#include "tessera/container/test_object_file.hpp"
 #include "tessera/pattern/assembler.hpp"
 #include "tessera/port/crash_states.hpp"
 #include "tessera/port/seeded_random.hpp"
@@ -415,6 +419,113 @@ TEST_F(ObjectFileTest, BytesWrittenAgainBeforeACommitStayInTheirPlace) {
   ASSERT_TRUE(objects->commit());
   EXPECT_EQ(read(*objects, 9999, 3), "abb");
   EXPECT_TRUE(container::check(*file_).value().sound());
+}
+
+// A file that no program of ours has written, with checksums that are right all the same.
+class ForgedObjectFileTest : public ObjectFileTest {
+ protected:
+  void SetUp() override {
+    port::SeededRandom random(7);
+    auto made = container::TestObjectFile::create(*file_, random).value();
+    ASSERT_TRUE(made.write(container::test_set(0, 1500), random));
+    ASSERT_TRUE(made.commit());
+    contents_ = made.contents();
+    superblock_ = made.container().superblock();
+  }
+
+  // Writes contents and superblock as they are, behind everything else.
+  void forge() {
+    const Bytes blob = container::encode_contents(contents_);
+    const int64_t begin = base::ceil_div(file_->size().value(), int64_t{16384}) * 16384;
+    superblock_.blob = {begin, begin + std::ssize(blob)};
+    superblock_.blob_checksum = base::checksum(blob);
+    superblock_.end = begin + 16384;
+    ++superblock_.sequence;
+    ASSERT_TRUE(file_->write_at(begin, blob));
+    ASSERT_TRUE(file_->truncate(superblock_.end));
+    for (const int64_t copy : {int64_t{0}, container::kSuperblockBytes}) {
+      ASSERT_TRUE(file_->write_at(copy, container::encode_superblock(superblock_)));
+    }
+  }
+
+  base::Result<std::unique_ptr<ObjectFile>> try_open(bool write) {
+    ObjectFileOptions options;
+    options.write = write;
+    port::SeededRandom ids(7);
+    return ObjectFile::open(*file_, {team_, &team_, space_, true}, ids, options);
+  }
+
+  void expect_refused(bool write) {
+    const auto opened = try_open(write);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, base::Code::kIntegrity) << opened.error().message();
+  }
+
+  container::Contents contents_;
+  container::Superblock superblock_;
+};
+
+TEST_F(ForgedObjectFileTest, WhatIsWholeIsOpened) {
+  forge();
+  auto objects = open(false);
+  ASSERT_TRUE(write(*objects, 0, "new"));
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(read(*objects, 0, 3), "new");
+}
+
+TEST_F(ForgedObjectFileTest, ASuperblockOfOtherBlocksIsRefused) {
+  superblock_.block_bytes = 8192;
+  contents_.allocations.clear();
+  contents_.map = {};
+  forge();
+  expect_refused(false);
+  expect_refused(true);
+}
+
+TEST_F(ForgedObjectFileTest, SmallerBlocksThanThoseWithChecksumsAreRefused) {
+  contents_.block_bytes = 1024;
+  contents_.allocations.front().place = {16384, 16384 + 2048};
+  contents_.allocations.front().checksums.resize(2);
+  forge();
+  expect_refused(false);
+  expect_refused(true);
+}
+
+TEST_F(ForgedObjectFileTest, ASuperblockOfAnotherSizeIsRefused) {
+  superblock_.logical_size = 1400;
+  forge();
+  expect_refused(false);
+}
+
+TEST_F(ForgedObjectFileTest, AllocationsBehindTheEndAreRefused) {
+  container::Allocation far;
+  far.id = contents_.next_id();
+  far.place = {pattern::kMaxPosition - 512, pattern::kMaxPosition};
+  far.checksums = {0};
+  contents_.add(far);
+  forge();
+  expect_refused(false);
+  expect_refused(true);
+}
+
+// New writes would be older than those that are there.
+TEST_F(ForgedObjectFileTest, EpochsWithoutSuccessorsCanBeReadOnly) {
+  const auto bytes = container::test_set(0, 10);
+  ASSERT_TRUE(contents_.map.add({bytes, 0, 0, std::numeric_limits<uint64_t>::max() - 5}));
+  forge();
+  expect_refused(true);
+  EXPECT_TRUE(try_open(false));
+}
+
+TEST_F(ForgedObjectFileTest, AllocationsWithoutSuccessorsCanBeReadOnly) {
+  for (const int64_t left : {int64_t{0}, int64_t{1000}}) {
+    const map::AllocationId last = std::numeric_limits<map::AllocationId>::max() - left;
+    contents_.map.renumber([&](map::AllocationId) { return last; });
+    contents_.allocations.front().id = last;
+    forge();
+    expect_refused(true);
+    EXPECT_TRUE(try_open(false));
+  }
 }
 
 }  // namespace

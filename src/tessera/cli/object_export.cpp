@@ -53,7 +53,7 @@ class Export {
     if (!found.missing.empty()) std::fill(window_.begin(), window_.end(), std::byte{0});
     for (const map::Part& part : found.parts) TESSERA_TRY_VOID(fetch(part, bytes.begin));
     if (found.missing.runs() > kHolesMax) return write(bytes, bytes.begin);
-    const ByteSet stored = found.missing.complement(bytes);
+    TESSERA_TRY(const ByteSet stored, found.missing.complement(bytes));
     const pattern::Pattern& runs = stored.ascending();
     for (int64_t at = 0; at < runs.size();) {
       const int64_t end = runs.run_at(at).end;

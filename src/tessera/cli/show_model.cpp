@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "tessera/container/space.hpp"
+#include "tessera/pattern/line.hpp"
 #include "tessera/pattern/view.hpp"
 
 namespace tessera::cli {
@@ -50,7 +51,9 @@ std::optional<Shown> add_views(const std::string& path, const Contents& contents
                                Writers& writers) {
   std::vector<object::ProcessView> views;
   Names names;
-  bool all = contents.size > 0 && !contents.views.empty();
+  // Object sets end a little before the largest files do.
+  const bool fits = contents.size > 0 && contents.size < pattern::kMaxLine;
+  bool all = fits && !contents.views.empty();
   for (const container::WriterView& view : contents.views) {
     const Result<ByteSet> bytes = bytes_of(view, contents.size);
     WriterFacts& writer = writers[view.process];

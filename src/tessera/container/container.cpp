@@ -135,8 +135,7 @@ Result<base::Bytes> Container::read_blob() {
                         "the file from a copy");
 }
 
-Result<Contents> Container::read_contents() {
-  TESSERA_TRY(const base::Bytes blob, read_blob());
+Result<Contents> Container::contents_of(base::ByteView blob) const {
   Result<Contents> contents = decode_contents(blob);
   if (!contents) return with_context(contents.error(), file_->path());
   if (contents->block_bytes != current_.block_bytes || contents->size != current_.logical_size) {
@@ -146,6 +145,11 @@ Result<Contents> Container::read_contents() {
                           "the file from a copy");
   }
   return contents;
+}
+
+Result<Contents> Container::read_contents() {
+  TESSERA_TRY(const base::Bytes blob, read_blob());
+  return contents_of(blob);
 }
 
 Result<void> Container::begin_writing() {
@@ -190,6 +194,7 @@ Space Container::space(int64_t gap_bytes_min) const {
 Result<int64_t> Container::spare_all() {
   TESSERA_ASSERT(writing_);
   TESSERA_TRY(const int64_t size, file_->size());
+  if (size > pattern::kMaxPosition) return no_room();
   used_ = {whole_blocks({0, size}, current_.block_bytes)};
   return used_.front().end;
 }
@@ -246,6 +251,7 @@ Result<Superblock> Container::write_blob(const Contents& contents) {
   next.blob_checksum = base::checksum(blob);
   const std::vector<Interval> used = taken(contents.allocations);
   const Interval room = Space(used).first_fit(blocks.length());
+  if (room.end > pattern::kMaxPosition) return no_room();
   next.blob = {room.begin, room.begin + length};
   next.end = room.end;
   for (const Allocation& allocation : contents.allocations) {

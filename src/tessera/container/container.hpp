@@ -74,7 +74,10 @@ class Container {
   // sends to the others. If another process committed meanwhile, those of its commit, which is then
   // the current. Fails with kIntegrity if they are damaged.
   [[nodiscard]] base::Result<base::Bytes> read_blob();
-  // The same, decoded.
+  // What is in such a blob. Fails as decode_contents() does, and with kIntegrity if the superblock
+  // says otherwise: who believed one of the two would read behind the other.
+  [[nodiscard]] base::Result<Contents> contents_of(base::ByteView blob) const;
+  // Both at once.
   [[nodiscard]] base::Result<Contents> read_contents();
 
   // Makes sure that the current state is durable and stands in both copies, and learns the free

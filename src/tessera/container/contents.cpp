@@ -78,6 +78,21 @@ int64_t Contents::drop_unused() {
   return bytes;
 }
 
+base::Result<void> Contents::check_numbers() const {
+  // More than blocks fit into a container, and 2^32 stamps of 2^20 epochs.
+  constexpr map::AllocationId kIdsLeft = map::AllocationId{1} << 53;
+  constexpr uint64_t kEpochsLeft = uint64_t{1} << 52;
+  const bool ids =
+      allocations.empty() ||
+      allocations.back().id <= std::numeric_limits<map::AllocationId>::max() - kIdsLeft;
+  const bool epochs = map.epoch_max() <= std::numeric_limits<uint64_t>::max() - kEpochsLeft;
+  if (ids && epochs) return {};
+  return base::fail(Code::kIntegrity,
+                    std::string("its ") + (ids ? "writes" : "allocations") +
+                        " are numbered to the last number there is, which no program reaches; "
+                        "export the file and import it again");
+}
+
 base::Result<void> Contents::check_allocations() const {
   if (!valid_block_bytes(block_bytes)) {
     return base::fail(Code::kIntegrity,

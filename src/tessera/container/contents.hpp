@@ -63,6 +63,9 @@ struct Contents {
   // Forgets the allocations of which the map shows nothing; their space is free once that is
   // committed. Returns their bytes.
   int64_t drop_unused();
+  // Fails with kIntegrity if there are not plenty of ids and epochs behind those in use: writers
+  // count on, and nobody who began at the smallest comes so far.
+  [[nodiscard]] base::Result<void> check_numbers() const;
   // Fail with kIntegrity if (N1) does not hold, and (N1) or (N2). O(allocations), and mappings.
   [[nodiscard]] base::Result<void> check_allocations() const;
   [[nodiscard]] base::Result<void> check() const;

@@ -107,7 +107,7 @@ TEST(Contents, BrokenOnesAreFound) {
 TEST(Contents, UnusedAllocationsAreDropped) {
   Contents contents = sample();
   EXPECT_EQ(contents.next_id(), 8);
-  contents.map.truncate(2000);
+  ASSERT_TRUE(contents.map.truncate(2000));
   EXPECT_EQ(contents.drop_unused(), 1024);
   EXPECT_EQ(contents.find(7), nullptr);
   ASSERT_NE(contents.find(3), nullptr);

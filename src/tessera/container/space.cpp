@@ -13,7 +13,16 @@ base::Result<std::vector<Interval>> used_space(const Superblock& superblock,
   std::vector<Interval> used = {
       {0, header_end(block)},
       {superblock.blob.begin, base::ceil_div(superblock.blob.end, block) * block}};
-  for (const Allocation& allocation : allocations) used.push_back(allocation.place);
+  for (const Allocation& allocation : allocations) {
+    if (allocation.place.end > superblock.end) {
+      return base::fail(base::Code::kIntegrity, "allocation " + std::to_string(allocation.id) +
+                                                    " of the object file reaches to byte " +
+                                                    std::to_string(allocation.place.end) +
+                                                    ", behind the end of the container at byte " +
+                                                    std::to_string(superblock.end));
+    }
+    used.push_back(allocation.place);
+  }
   std::sort(used.begin(), used.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
   for (size_t i = 0; i < used.size(); ++i) {
     const bool overlaps = i > 0 && used[i].begin < used[i - 1].end;
@@ -25,6 +34,12 @@ base::Result<std::vector<Interval>> used_space(const Superblock& superblock,
     }
   }
   return used;
+}
+
+base::Failure no_room() {
+  return base::fail(base::Code::kIntegrity,
+                    "a container ends at 2^62 bytes at the latest, and this one leaves no room "
+                    "before that; export the file and import it again");
 }
 
 Space::Space(const std::vector<Interval>& used, int64_t gap_bytes_min) {
@@ -61,6 +76,12 @@ std::vector<Interval> Space::physical(Interval virtual_bytes) const {
     at = end;
   }
   return places;
+}
+
+base::Result<std::vector<Interval>> Space::physical_blocks(Interval blocks,
+                                                           int64_t block_bytes) const {
+  if (blocks.end > (pattern::kMaxPosition - end_) / block_bytes) return no_room();
+  return physical({blocks.begin * block_bytes, blocks.end * block_bytes});
 }
 
 Interval Space::first_fit(int64_t bytes) const {

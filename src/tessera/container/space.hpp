@@ -26,9 +26,12 @@ namespace tessera::container {
 inline constexpr int64_t kGapBytesMin = int64_t{1} << 20;
 
 // What a commit uses: header, blob and allocations, ascending, whole blocks. Fails with kIntegrity
-// if they overlap or are not aligned. O(n log n).
+// if they overlap, are not aligned or lie behind the end of the container. O(n log n).
 [[nodiscard]] base::Result<std::vector<Interval>> used_space(
     const Superblock& superblock, const std::vector<Allocation>& allocations);
+
+// A container cannot grow beyond 2^62 bytes.
+[[nodiscard]] base::Failure no_room();
 
 class Space {
  public:
@@ -38,6 +41,11 @@ class Space {
   // Where virtual bytes are, in their order; neighbours are one interval. Requires 0 <= begin <=
   // end <= 2^62 - end(). O(log gaps + answer).
   [[nodiscard]] std::vector<Interval> physical(Interval virtual_bytes) const;
+
+  // As physical(), of blocks that are numbered from 0. Fails as no_room() says instead of requiring
+  // that they exist. Requires 0 <= begin <= end.
+  [[nodiscard]] base::Result<std::vector<Interval>> physical_blocks(Interval blocks,
+                                                                    int64_t block_bytes) const;
 
   // Of all gaps together: virtual bytes from here on are at the open end.
   [[nodiscard]] int64_t gap_bytes() const { return starts_.back(); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "tessera/port/seeded_random.hpp"
@@ -58,6 +59,7 @@ TEST(Space, UsedSpaceIsHeaderBlobAndAllocations) {
   Superblock superblock;
   superblock.block_bytes = 512;
   superblock.blob = {8192, 8192 + 700};
+  superblock.end = int64_t{1} << 20;
   std::vector<Allocation> allocations(1);
   allocations[0].place = {10240, 10752};
   EXPECT_EQ(used_space(superblock, allocations).value(),
@@ -66,6 +68,29 @@ TEST(Space, UsedSpaceIsHeaderBlobAndAllocations) {
   EXPECT_EQ(used_space(superblock, allocations).error().code, base::Code::kIntegrity);
   allocations[0].place = {10241, 10752};
   EXPECT_EQ(used_space(superblock, allocations).error().code, base::Code::kIntegrity);
+}
+
+TEST(Space, ThereIsNoRoomBehindTheLargestPosition) {
+  const Space space({{0, 8192}, {pattern::kMaxPosition - 2048, pattern::kMaxPosition - 1024}});
+  const int64_t gap_blocks = space.gap_bytes() / 512;
+  EXPECT_EQ(Space({{0, 8192}}).physical_blocks({0, 2}, 512).value().front(),
+            (Interval{8192, 8192 + 1024}));
+  EXPECT_EQ(space.physical_blocks({0, 2}, 512).value().size(), 1U);
+  EXPECT_EQ(space.physical_blocks({0, 3}, 512).error().code, base::Code::kIntegrity);
+  EXPECT_FALSE(space.physical_blocks({gap_blocks, gap_blocks + 1}, 512));
+  EXPECT_FALSE(space.physical_blocks({0, std::numeric_limits<int64_t>::max()}, 512));
+}
+
+TEST(Space, AllocationsEndBeforeTheContainerDoes) {
+  Superblock superblock;
+  superblock.block_bytes = 512;
+  superblock.blob = {8192, 8200};
+  superblock.end = 16384;
+  Allocation allocation;
+  allocation.place = {16384 - 512, 16384};
+  EXPECT_TRUE(used_space(superblock, {allocation}));
+  allocation.place = {16384, 16384 + 512};
+  EXPECT_EQ(used_space(superblock, {allocation}).error().code, base::Code::kIntegrity);
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ class TestObjectFile {
   }
 
   void truncate(int64_t size) {
-    contents_.map.truncate(size);
+    contents_.map.truncate(size).value();
     contents_.size = size;
     text_.resize(static_cast<size_t>(size), '\0');
   }

@@ -243,9 +243,12 @@ Result<void> FileMap::add_all(const FileMap& other, Budget budget) {
 
 Result<FileMap> FileMap::of(std::span<const Piece> visible, std::span<const Piece> replicas,
                             uint64_t epoch_max, Origin origin) {
+  // What a stranger may cost, all tables together, and all copies together.
+  constexpr Budget kTables = {int64_t{1} << 22, int64_t{1} << 24};
   constexpr Budget kCheck = {int64_t{1} << 22, int64_t{1} << 22};
+  Budget tables = kTables;
   FileMap map;
-  TESSERA_TRY(map.visible_, PieceTable::of(visible, origin));
+  TESSERA_TRY(map.visible_, PieceTable::of(visible, origin, tables));
   if (map.visible_.epoch_max() > epoch_max) {
     return fail(Code::kIntegrity, "a mapping is newer than the map that it is in");
   }
@@ -255,7 +258,7 @@ Result<FileMap> FileMap::of(std::span<const Piece> visible, std::span<const Piec
     if (!copy.pairs.empty()) copies[copy.allocation].push_back(copy);
   }
   for (const auto& [allocation, pieces] : copies) {
-    TESSERA_TRY(map.replicas_[allocation], PieceTable::of(pieces, origin));
+    TESSERA_TRY(map.replicas_[allocation], PieceTable::of(pieces, origin, tables));
   }
   if (origin == Origin::kChecked) return map;
   // The tables have seen to it that pieces are such as bytes_of() demands.
@@ -351,11 +354,10 @@ Result<void> FileMap::erase(const ByteSet& bytes, Budget budget) {
   return {};
 }
 
-void FileMap::truncate(int64_t size) {
+Result<void> FileMap::truncate(int64_t size, Budget budget) {
   TESSERA_ASSERT(size >= 0);
-  if (size >= end()) return;
-  // One run meets anything regularly.
-  erase(ByteSet::of(Interval{size, end()}).value()).value();
+  if (size >= end()) return {};
+  return erase(ByteSet::of(Interval{size, end()}).value(), budget);
 }
 
 Result<void> FileMap::drop_allocation(AllocationId allocation, Budget budget) {
@@ -481,9 +483,10 @@ void FileMap::check_invariants() const {
     entry.second.check_invariants();
     entry.second.for_each([&](const Piece& copy) {
       TESSERA_ASSERT(copy.allocation == entry.first);
-      std::vector<Piece> shown = visible_.meeting(bytes_of(copy), {}).value();
-      std::erase_if(shown, [&](const Piece& piece) { return piece.epoch != copy.epoch; });
-      TESSERA_ASSERT(size_of(shown) == copy.pairs.size());
+      Result<std::vector<Piece>> shown = visible_.meeting(bytes_of(copy), {});
+      if (!shown) return;
+      std::erase_if(*shown, [&](const Piece& piece) { return piece.epoch != copy.epoch; });
+      TESSERA_ASSERT(size_of(*shown) == copy.pairs.size());
     });
   }
 }

@@ -92,8 +92,9 @@ class FileMap {
 
   // The bytes are mapped nowhere any more. The map forgets which epochs they had.
   base::Result<void> erase(const pattern::ByteSet& bytes, pattern::Budget budget = {});
-  // Erases everything from `size` on.
-  void truncate(int64_t size);
+  // Erases everything from `size` on. One run is cut off anything regular at little cost; a
+  // stranger's map may be such that it is too complex all the same.
+  base::Result<void> truncate(int64_t size, pattern::Budget budget = {});
   // Takes an allocation out with everything that it holds; visible bytes are lost unless a replica
   // holds them, which then becomes visible.
   base::Result<void> drop_allocation(AllocationId allocation, pattern::Budget budget = {});
@@ -137,7 +138,8 @@ class FileMap {
   [[nodiscard]] int64_t run_count() const { return visible_.run_count(); }
   [[nodiscard]] int64_t memory_bytes() const;
 
-  // Asserts (M1), (M3), (M4) and (M5). For tests. Cost: O(n^2) for regular pieces.
+  // Asserts (M1), (M3), (M4) and (M5), as far as default budgets can tell them. For tests.
+  // Cost: O(n^2) for regular pieces.
   void check_invariants() const;
 
  private:

@@ -75,7 +75,7 @@ class Steps {
       }
       case 1: {
         const int64_t size = uniform(engine_, 0, 2 * model::kFileBytes);
-        pair.map.truncate(size);
+        ASSERT_TRUE(pair.map.truncate(size));
         return pair.model.erase(run(size, std::max(size, model::kFileBytes)));
       }
       case 2:
@@ -150,7 +150,8 @@ TEST(FileMap, MergesAsATableOfBytesDoes) {
       Pair pair;
       for (int64_t step = uniform(engine, 0, 12); step > 0; --step) steps.change(pair);
       if (apart) {
-        const ByteSet others = strided((i % 3) * 2, 2, 6, 10).complement({0, model::kFileBytes});
+        const ByteSet others =
+            strided((i % 3) * 2, 2, 6, 10).complement({0, model::kFileBytes}).value();
         ASSERT_TRUE(pair.map.erase(others));
         pair.model.erase(others);
       }
@@ -206,6 +207,51 @@ TEST(FileMap, RefusesBytesOutsideOfAFile) {
   EXPECT_EQ(map.add({run(0, 4), 0, pattern::kMaxPosition - 2, 1}).error().code,
             base::Code::kInvalid);
   EXPECT_TRUE(map.empty());
+}
+
+// Pieces of eight bytes each, a piece apart, as many as a budget has steps: each is cut in two.
+TEST(FileMap, AnyNumberOfRegularPiecesIsCutOff) {
+  constexpr int64_t kPieces = (int64_t{1} << 18) + 100;
+  const pattern::Join run = pattern::Join::run({{0, 0}}, 1).value();
+  const pattern::Join eight = pattern::repeat(run, 8, {{kPieces, 1}}).value();
+  std::vector<Piece> pieces;
+  for (int64_t i = 0; i < kPieces; ++i) {
+    pieces.push_back({1, 1, eight.shifted({{i, 8 * i}}).value()});
+  }
+  FileMap map = FileMap::of(pieces, {}, 1, Origin::kChecked).value();
+  ASSERT_TRUE(map.truncate(4 * kPieces));
+  EXPECT_EQ(map.covered_bytes(), 4 * kPieces);
+  ASSERT_TRUE(map.truncate(0));
+  EXPECT_TRUE(map.empty());
+}
+
+// A map of few bytes that stands for more than anybody can walk.
+TEST(FileMap, DeeplyNestedPiecesAreAnsweredOrRefusedAtOnce) {
+  for (const int depth : {40, 60}) {
+    pattern::Join pairs = pattern::Join::run({{0, 0}}, 1).value();
+    for (int level = 0; level < depth; ++level) {
+      const int64_t stride = pairs.span(0).end + 1 + level % 2;
+      pairs = pattern::repeat(pairs, 2, {{stride, pairs.size()}}).value();
+    }
+    const Piece piece = {1, 1, pairs};
+    const int64_t end = pairs.span(0).end;
+    std::vector<Piece> pieces = {piece};
+    const FileMap map = FileMap::of(pieces, {}, 1).value();
+    const ByteSet middle = ByteSet::of(pattern::Interval{end / 2 - 9, end / 2 + 9}).value();
+    const Found found = map.find(middle).value();
+    EXPECT_GT(found.missing.size(), 0);
+    EXPECT_EQ(map.find(ByteSet::of(pattern::Interval{0, end}).value()).error().code,
+              base::Code::kTooComplex);
+    FileMap other = map;
+    EXPECT_TRUE(other.add({middle, 2, 0, 2}));
+    EXPECT_TRUE(other.truncate(end / 2));
+    other.check_invariants();
+    // The same once more: in the gaps, and then where it already is.
+    pieces.push_back({2, 1, pairs.shifted({{1, 0}}).value()});
+    EXPECT_TRUE(FileMap::of(pieces, {}, 1));
+    pieces.push_back({3, 1, pairs.shifted({{2, 0}}).value()});
+    EXPECT_EQ(FileMap::of(pieces, {}, 1).error().code, base::Code::kIntegrity);
+  }
 }
 
 }  // namespace

@@ -27,8 +27,15 @@ constexpr uint8_t kOptionalFlag = 0x01;  // a sized block follows that a reader 
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
 // Where a list of pairs ends and the next one begins, in items.
 constexpr int64_t kListItems = int64_t{1} << 20;
-// What shares no shape is bounded by the input; what does costs no memory.
-constexpr pattern::DecodeLimits kLimits = {pattern::kMaxWeight, pattern::kMaxWeight};
+// What shares no shape is bounded by the input. What does takes no memory as long as it is not
+// taken apart, so that few bytes must not stand for any number of items.
+constexpr int64_t kItemsMin = int64_t{1} << 22;
+constexpr int64_t kItemsPerByte = 16;
+
+pattern::DecodeLimits limits_of(ByteView encoded) {
+  const int64_t items = std::max(kItemsMin, kItemsPerByte * std::ssize(encoded));
+  return {pattern::kMaxWeight, std::min(items, pattern::kMaxWeight)};
+}
 
 // Bytes of a list of pairs, in its order, that have one epoch.
 struct EpochSpan {
@@ -43,9 +50,11 @@ uint64_t sum(uint64_t a, int64_t b) { return a + static_cast<uint64_t>(b); }
 // Pairs of one allocation that ascend in the file, with the epochs of all.
 class ListWriter {
  public:
-  // Whether the next piece goes into another list: one list is at most what a trace may be (T5).
+  // Whether the next piece goes into another list: one list is at most what a reader takes, unless
+  // one piece alone is more, and then most of it shares nothing.
   [[nodiscard]] bool full_before(const Piece& piece) const {
-    return weight_ >= kListItems || piece.pairs.shape().weight() > pattern::kMaxWeight - weight_;
+    if (weight_ == 0) return false;
+    return weight_ >= kListItems || piece.pairs.shape().weight() > kItemsMin - weight_;
   }
 
   void append(const Piece& piece) {
@@ -162,7 +171,7 @@ Result<std::vector<Piece>> read_pieces(ByteReader& from) {
     for (uint64_t j = 0; j < lists; ++j) {
       TESSERA_TRY(std::vector<EpochSpan> epochs, read_epochs(from));
       TESSERA_TRY(const ByteView encoded, from.sized_bytes());
-      TESSERA_TRY(const Join pairs, pattern::decode<2>(encoded, kLimits));
+      TESSERA_TRY(const Join pairs, pattern::decode<2>(encoded, limits_of(encoded)));
       if (pairs.empty()) return damaged("a list of no pairs");
       TESSERA_TRY_VOID(split(pairs, static_cast<AllocationId>(allocation), epochs, pieces));
     }

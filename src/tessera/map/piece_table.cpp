@@ -270,12 +270,19 @@ Result<void> PieceTable::plan_cut_of_regular(const ByteSet& bytes, Budget budget
                                              Change& change) const {
   std::vector<Number> numbers;
   spans_.for_each(bytes.span(), [&](Number number) { numbers.push_back(number); });
+  // However many pieces there are, one run can be cut out of all of them.
+  constexpr int64_t kStepsPerPiece = 4;
+  budget.steps += kStepsPerPiece * std::ssize(numbers);
   for (const Number number : numbers) {
     const Regular& held = regular_.at(number);
     const Interval span = held.bytes.span();
+    if (bytes.contains(span)) {
+      change.regular_out.push_back(number);
+      continue;
+    }
     const Result<bool> met = overlaps(held.bytes, bytes, {budget.steps, 0});
     if (met && !*met) continue;
-    const ByteSet others = bytes.within(span).complement(span);
+    TESSERA_TRY(const ByteSet others, bytes.within(span).complement(span, budget));
     TESSERA_TRY(Join rest, restrict(held.piece.pairs, others, budget));
     if (rest.size() == held.bytes.size()) continue;
     change.regular_out.push_back(number);
@@ -286,8 +293,11 @@ Result<void> PieceTable::plan_cut_of_regular(const ByteSet& bytes, Budget budget
   return {};
 }
 
-void PieceTable::plan_cut_of_runs(const ByteSet& bytes, Change& change) const {
+Result<void> PieceTable::plan_cut_of_runs(const ByteSet& bytes, Budget budget,
+                                          Change& change) const {
+  Result<void> verdict;
   for_each_run_meeting(bytes, [&](const MappedRun& run, const Pattern& out) {
+    if (!verdict) return;
     change.runs_out.push_back(run);
     if (out.size() == run.length) return;
     const Interval hole = out.span();
@@ -300,16 +310,21 @@ void PieceTable::plan_cut_of_runs(const ByteSet& bytes, Change& change) const {
       }
       return;
     }
-    const ByteSet rest = ByteSet::of_ascending(out).complement(run.bytes());
-    change.in.push_back(piece_of(run, rest.ascending()));
+    const Result<ByteSet> rest = ByteSet::of_ascending(out).complement(run.bytes(), budget);
+    if (rest) {
+      change.in.push_back(piece_of(run, rest->ascending()));
+    } else {
+      verdict = base::failure_of(rest);
+    }
   });
+  return verdict;
 }
 
 Result<void> PieceTable::cut(const ByteSet& bytes, Budget budget) {
   if (bytes.empty() || empty()) return {};
   Change change;
   TESSERA_TRY_VOID(plan_cut_of_regular(bytes, budget, change));
-  plan_cut_of_runs(bytes, change);
+  TESSERA_TRY_VOID(plan_cut_of_runs(bytes, budget, change));
   for (const Number number : change.regular_out) erase_regular(number);
   for (const MappedRun& run : change.runs_out) erase_run(run);
   for (const Piece& piece : change.in) insert(piece);
@@ -370,7 +385,9 @@ void PieceTable::check_invariants() const {
     live[held.piece.allocation] += held.bytes.size();
     TESSERA_ASSERT(!meets_runs(held.bytes));
     for (const auto& [other, others] : regular_) {
-      TESSERA_ASSERT(other == number || !overlaps(held.bytes, others.bytes).value());
+      if (other == number) continue;
+      const Result<bool> both = overlaps(held.bytes, others.bytes);
+      TESSERA_ASSERT(!both || !*both);
     }
   }
   TESSERA_ASSERT(live == live_bytes_);
@@ -418,21 +435,26 @@ Result<void> sort_disjoint(std::vector<MappedRun>& runs) {
 }  // namespace
 
 // Whether two sets overlap can be told where their union would be too large to build.
-Result<void> PieceTable::check_pairs() const {
+Result<void> PieceTable::check_pairs(Budget& budget) const {
   constexpr int64_t kRunsPerPair = 1024;
-  int64_t pairs_left = int64_t{1} << 20;
+  constexpr Budget kPair = {1 << 16, 1 << 20};
   for (const auto& [number, held] : regular_) {
     std::vector<const Regular*> others;
     const Number first = number;
     spans_.for_each(held.bytes.span(), [&](Number other) {
       if (other > first) others.push_back(&regular_.at(other));
     });
-    pairs_left -= 1 + static_cast<int64_t>(others.size()) + runs_.size() / kRunsPerPair;
-    if (pairs_left < 0) {
+    budget.steps -= 1 + static_cast<int64_t>(others.size()) + runs_.size() / kRunsPerPair;
+    if (budget.steps < 0) {
       return fail(Code::kTooComplex, "too many mappings of a file map interleave irregularly");
     }
     for (const Regular* other : others) {
-      TESSERA_TRY(const bool both, overlaps(held.bytes, other->bytes, {1 << 16, 1 << 20}));
+      const Budget before = {std::min(kPair.steps, budget.steps),
+                             std::min(kPair.max_runs, budget.max_runs)};
+      Budget left = before;
+      TESSERA_TRY(const bool both, overlaps_within(held.bytes, other->bytes, left));
+      budget.steps -= before.steps - left.steps;
+      budget.max_runs -= before.max_runs - left.max_runs;
       if (both) return two_mappings();
     }
     if (meets_runs(held.bytes)) return two_mappings();
@@ -440,7 +462,7 @@ Result<void> PieceTable::check_pairs() const {
   return {};
 }
 
-Result<PieceTable> PieceTable::of(std::span<const Piece> pieces, Origin origin) {
+Result<PieceTable> PieceTable::of(std::span<const Piece> pieces, Origin origin, Budget& checks) {
   PieceTable table;
   std::vector<MappedRun> runs;
   std::vector<ByteSet> sets;
@@ -465,12 +487,16 @@ Result<PieceTable> PieceTable::of(std::span<const Piece> pieces, Origin origin) 
   for (const MappedRun& run : runs) table.count(run.allocation, run.length);
   table.runs_ = RunTable(runs);
   if (origin == Origin::kChecked) return table;
-  // Disjoint sets are as large as their union. The budget is what a stranger may cost.
-  const Result<ByteSet> united = unite_all(std::move(sets), {1 << 20, 1 << 22});
+  // Disjoint sets are as large as their union. A part of the budget is left for telling by pairs.
+  const Budget before = {checks.steps / 4, checks.max_runs / 4};
+  Budget left = before;
+  const Result<ByteSet> united = unite_all_within(std::move(sets), left);
+  checks.steps -= before.steps - left.steps;
+  checks.max_runs -= before.max_runs - left.max_runs;
   if (united) {
     if (united->size() != regular_bytes || table.meets_runs(*united)) return two_mappings();
   } else {
-    TESSERA_TRY_VOID(table.check_pairs());
+    TESSERA_TRY_VOID(table.check_pairs(checks));
   }
   return table;
 }

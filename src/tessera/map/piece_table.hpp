@@ -31,10 +31,10 @@ class PieceTable {
 
   // A table of pieces that a stranger may have written. Fails with kIntegrity if pieces overlap,
   // descend in the file or lie before byte or place 0, with kTooComplex if that cannot be told.
-  // Cost: O(n log n) and a bounded allowance for regular pieces that interleave, which those that
-  // were checked before do not need.
-  static base::Result<PieceTable> of(std::span<const Piece> pieces,
-                                     Origin origin = Origin::kStranger);
+  // Cost: O(n log n) and, for regular pieces that interleave, what is taken out of the budget for
+  // checks, which many tables may share; those that were checked before need none.
+  static base::Result<PieceTable> of(std::span<const Piece> pieces, Origin origin,
+                                     pattern::Budget& checks);
 
   [[nodiscard]] bool empty() const { return runs_.empty() && regular_.empty(); }
   // One past the last byte. Cost: O(regular pieces).
@@ -69,7 +69,8 @@ class PieceTable {
   [[nodiscard]] int64_t run_count() const;
   [[nodiscard]] int64_t memory_bytes() const;
 
-  // Asserts (P1), (P2) and the sums of live_bytes(). Cost: O(n^2) for regular pieces.
+  // Asserts (P1), (P2) and the sums of live_bytes(), (P1) as far as a default budget can tell it.
+  // Cost: O(n^2) for regular pieces.
   void check_invariants() const;
 
  private:
@@ -109,11 +110,12 @@ class PieceTable {
 
   template <typename Visit>
   void for_each_run_meeting(const pattern::ByteSet& request, Visit visit) const;
-  [[nodiscard]] base::Result<void> check_pairs() const;
+  [[nodiscard]] base::Result<void> check_pairs(pattern::Budget& budget) const;
   [[nodiscard]] bool meets_runs(const pattern::ByteSet& bytes) const;
   base::Result<void> plan_cut_of_regular(const pattern::ByteSet& bytes, pattern::Budget budget,
                                          Change& change) const;
-  void plan_cut_of_runs(const pattern::ByteSet& bytes, Change& change) const;
+  base::Result<void> plan_cut_of_runs(const pattern::ByteSet& bytes, pattern::Budget budget,
+                                      Change& change) const;
 
   RunTable runs_;
   std::unordered_map<Number, Regular> regular_;

@@ -17,14 +17,19 @@ namespace {
 // What every union may spend, however many share a budget.
 constexpr int64_t kStepsMin = 64;
 
-Result<ByteSet> unite_rounds(std::vector<ByteSet> sets, Budget budget) {
+// Takes what it used out of `left`, which was the budget before.
+Result<ByteSet> unite_rounds(std::vector<ByteSet> sets, const Budget& budget, Budget& left) {
   while (sets.size() > 1) {
     const auto pairs = static_cast<int64_t>(sets.size() / 2);
-    const Budget each = {budget.steps / pairs + kStepsMin, budget.max_runs / pairs};
+    const Budget share = {budget.steps / pairs + kStepsMin, budget.max_runs / pairs};
     std::vector<ByteSet> united;
     for (size_t i = 0; i + 1 < sets.size(); i += 2) {
-      TESSERA_TRY(ByteSet both, unite(sets[i], sets[i + 1], each));
-      united.push_back(std::move(both));
+      Budget each = share;
+      Result<ByteSet> both = unite_within(sets[i], sets[i + 1], each);
+      left.steps -= std::min(left.steps, share.steps - std::max<int64_t>(0, each.steps));
+      left.max_runs -= std::min(left.max_runs, share.max_runs - each.max_runs);
+      if (!both) return both;
+      united.push_back(*std::move(both));
     }
     if (sets.size() % 2 == 1) united.push_back(std::move(sets.back()));
     sets = std::move(united);
@@ -57,17 +62,23 @@ Result<ByteSet> set_of_runs(std::vector<Run> runs) {
 }
 
 Result<ByteSet> unite_all(std::vector<ByteSet> sets, Budget budget) {
+  return unite_all_within(std::move(sets), budget);
+}
+
+Result<ByteSet> unite_all_within(std::vector<ByteSet> sets, Budget& budget) {
+  const Budget before = budget;
   std::sort(sets.begin(), sets.end(),
             [](const ByteSet& a, const ByteSet& b) { return a.span().begin < b.span().begin; });
-  Result<ByteSet> united = unite_rounds(sets, budget);
+  Result<ByteSet> united = unite_rounds(sets, before, budget);
   if (united || united.error().code != base::Code::kTooComplex) return united;
   std::vector<Run> runs;
   for (const ByteSet& set : sets) {
-    if (set.runs() > budget.max_runs - static_cast<int64_t>(runs.size())) return united;
+    if (set.runs() > before.max_runs - static_cast<int64_t>(runs.size())) return united;
     for (const pattern::Piece<1>& run : expand(set.ascending())) {
       runs.push_back({run.at[0], run.length});
     }
   }
+  budget.max_runs -= std::min(budget.max_runs, static_cast<int64_t>(runs.size()));
   return set_of_runs(std::move(runs));
 }
 

@@ -27,6 +27,10 @@ namespace tessera::map {
 [[nodiscard]] base::Result<pattern::ByteSet> unite_all(std::vector<pattern::ByteSet> sets,
                                                        pattern::Budget budget);
 
+// As unite_all(), with a budget for many calls.
+[[nodiscard]] base::Result<pattern::ByteSet> unite_all_within(std::vector<pattern::ByteSet> sets,
+                                                              pattern::Budget& budget);
+
 // The bytes of all pieces, which are disjoint. Requires that single runs among them are sorted.
 [[nodiscard]] base::Result<pattern::ByteSet> bytes_of_all(std::span<const Piece> pieces,
                                                           pattern::Budget budget);

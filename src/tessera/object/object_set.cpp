@@ -36,7 +36,7 @@ std::string process_pair(std::span<const Process> sharers) {
 
 ObjectSet::ObjectSet(Interval range) : range_(range) {
   TESSERA_ASSERT(range.begin >= 0 && range.begin <= range.end && range.end < pattern::kMaxLine);
-  line_ = line_of(ByteSet{}, range, kNobody, kNobody);
+  line_ = pattern::uniform_line(range, kNobody);
 }
 
 Result<ObjectSet> ObjectSet::of(Interval range, std::span<const ByteSet> views,
@@ -52,23 +52,25 @@ Result<ObjectSet> ObjectSet::of(Interval range, std::span<const ProcessView> vie
                                 pattern::Budget budget) {
   ObjectSet set(range);
   if (views.empty()) return set;
-  TESSERA_TRY(const Group all, set.group(views, budget));
+  pattern::Budget laying = budget;
+  TESSERA_TRY(const Group all, set.group(views, budget, laying));
   set.replace(all.hull, all.line);
   return set;
 }
 
 Result<ObjectSet::Group> ObjectSet::group(std::span<const ProcessView> views,
-                                          pattern::Budget budget) {
+                                          pattern::Budget budget, pattern::Budget& laying) {
   if (views.size() == 1) {
     const auto& [process, bytes] = views[0];
     const ByteSet seen = bytes.within(range_);
     if (!spans_.emplace(process, seen.span()).second) return second_view_of(process);
     const SharersId alone = sharers_.with(kNobody, process);
-    return Group{seen.span(), line_of(seen, seen.span(), alone, kNobody)};
+    TESSERA_TRY(Line line, line_of(seen, seen.span(), alone, kNobody, laying));
+    return Group{seen.span(), std::move(line)};
   }
   const size_t half = views.size() / 2;
-  TESSERA_TRY(const Group left, group(views.first(half), budget));
-  TESSERA_TRY(const Group right, group(views.subspan(half), budget));
+  TESSERA_TRY(const Group left, group(views.first(half), budget, laying));
+  TESSERA_TRY(const Group right, group(views.subspan(half), budget, laying));
   return merge(left, right, budget);
 }
 
@@ -82,7 +84,7 @@ Result<ObjectSet::Group> ObjectSet::merge(const Group& a, const Group& b, patter
   pattern::Assembler<2> line;
   line.append(first.line.within({hull.begin, both.begin}));
   if (both.empty()) {
-    line.append(line_of(ByteSet{}, {both.end, both.begin}, kNobody, kNobody));
+    line.append(pattern::uniform_line({both.end, both.begin}, kNobody));
     line.append(last.line);
   } else {
     TESSERA_TRY(const Line shared, overlay(a.line.within(both), b.line.within(both), budget));
@@ -112,8 +114,8 @@ Result<void> ObjectSet::add(Process process, const ByteSet& view, pattern::Budge
   const Interval span = seen.span();
   if (!seen.empty()) {
     const SharersId alone = sharers_.with(kNobody, process);
-    TESSERA_TRY(const Line refined,
-                overlay(line_.within(span), line_of(seen, span, alone, kNobody), budget));
+    TESSERA_TRY(const Line mine, line_of(seen, span, alone, kNobody, budget));
+    TESSERA_TRY(const Line refined, overlay(line_.within(span), mine, budget));
     replace(span, refined);
   }
   spans_.emplace(process, span);

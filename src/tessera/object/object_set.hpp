@@ -113,7 +113,9 @@ class ObjectSet {
     pattern::Line line;
   };
 
-  base::Result<Group> group(std::span<const ProcessView> views, pattern::Budget budget);
+  // All views share the budget for laying them.
+  base::Result<Group> group(std::span<const ProcessView> views, pattern::Budget budget,
+                            pattern::Budget& laying);
   base::Result<Group> merge(const Group& a, const Group& b, pattern::Budget budget);
   base::Result<pattern::Line> overlay(const pattern::Line& a, const pattern::Line& b,
                                       pattern::Budget budget);

@@ -26,26 +26,13 @@ Result<ByteSet> combine(const ByteSet& a, const ByteSet& b, bool (*chosen)(bool,
   if (hull.end > kMaxPosition + std::min<int64_t>(0, hull.begin)) {
     return fail(Code::kInvalid, "the union of two sets spans more than 2^62 bytes");
   }
+  TESSERA_TRY(const Line line_a, line_of(a, hull, 1, 0, budget));
+  TESSERA_TRY(const Line line_b, line_of(b, hull, 1, 0, budget));
   TESSERA_TRY(const Line line,
               overlay(
-                  line_of(a, hull, 1, 0), line_of(b, hull, 1, 0),
+                  line_a, line_b,
                   [chosen](Label x, Label y) { return Label{chosen(x == 1, y == 1)}; }, budget));
   return bytes_labelled(line, [](Label label) { return label == 1; });
-}
-
-Result<ByteSet> unite_within(const ByteSet& a, const ByteSet& b, Budget& budget) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
-  if (!a.span().meets(b.span())) {
-    const bool a_first = a.span().begin < b.span().begin;
-    Assembler<1> both;
-    both.append((a_first ? a : b).ascending());
-    both.append((a_first ? b : a).ascending());
-    TESSERA_TRY(Pattern runs, both.finish());
-    return ByteSet::of_ascending(std::move(runs));
-  }
-  return combine(
-      a, b, [](bool in_a, bool in_b) { return in_a || in_b; }, budget);
 }
 
 // Sorts the runs of a pattern that has too little order for anything better.
@@ -179,8 +166,9 @@ bool ByteSet::contains(Interval bytes) const {
          runs_.offset_of(bytes.end) - runs_.offset_of(bytes.begin) == bytes.length();
 }
 
-ByteSet ByteSet::complement(Interval universe) const {
-  return bytes_labelled(line_of(*this, universe, 1, 0), [](Label label) { return label == 0; });
+Result<ByteSet> ByteSet::complement(Interval universe, Budget budget) const {
+  TESSERA_TRY(const Line line, line_of(*this, universe, 1, 0, budget));
+  return bytes_labelled(line, [](Label label) { return label == 0; });
 }
 
 Result<ByteSet> ByteSet::shifted(int64_t by) const {
@@ -191,6 +179,21 @@ Result<ByteSet> ByteSet::shifted(int64_t by) const {
 Result<ByteSet> intersect(const ByteSet& a, const ByteSet& b, Budget budget) {
   TESSERA_TRY(Pattern both, zip(a.ascending(), b.ascending(), budget));
   return ByteSet::of_ascending(std::move(both));
+}
+
+Result<ByteSet> unite_within(const ByteSet& a, const ByteSet& b, Budget& budget) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  if (!a.span().meets(b.span())) {
+    const bool a_first = a.span().begin < b.span().begin;
+    Assembler<1> both;
+    both.append((a_first ? a : b).ascending());
+    both.append((a_first ? b : a).ascending());
+    TESSERA_TRY(Pattern runs, both.finish());
+    return ByteSet::of_ascending(std::move(runs));
+  }
+  return combine(
+      a, b, [](bool in_a, bool in_b) { return in_a || in_b; }, budget);
 }
 
 Result<ByteSet> unite(const ByteSet& a, const ByteSet& b, Budget budget) {

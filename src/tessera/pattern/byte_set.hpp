@@ -44,8 +44,9 @@ class ByteSet {
   [[nodiscard]] const Pattern& ascending() const { return runs_; }
 
   [[nodiscard]] ByteSet within(Interval bytes) const { return ByteSet(runs_.within(bytes)); }
-  // The bytes of `universe` that are not in the set. Cost: O(nodes).
-  [[nodiscard]] ByteSet complement(Interval universe) const;
+  // The bytes of `universe` that are not in the set. Exact, or kTooComplex for sets that are nested
+  // deeply; see line_of().
+  [[nodiscard]] base::Result<ByteSet> complement(Interval universe, Budget budget = {}) const;
   [[nodiscard]] base::Result<ByteSet> shifted(int64_t by) const;
 
  private:
@@ -58,6 +59,9 @@ class ByteSet {
 [[nodiscard]] base::Result<ByteSet> intersect(const ByteSet& a, const ByteSet& b,
                                               Budget budget = {});
 [[nodiscard]] base::Result<ByteSet> unite(const ByteSet& a, const ByteSet& b, Budget budget = {});
+// As unite(), with a budget for many calls.
+[[nodiscard]] base::Result<ByteSet> unite_within(const ByteSet& a, const ByteSet& b,
+                                                 Budget& budget);
 [[nodiscard]] base::Result<ByteSet> subtract(const ByteSet& a, const ByteSet& b,
                                              Budget budget = {});
 // Whether both hold the same bytes, however they are built.

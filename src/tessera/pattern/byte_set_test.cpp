@@ -136,7 +136,7 @@ TEST(ByteSetModel, QueriesAndComplement) {
     EXPECT_EQ(set.meets(window), !inside.empty());
     EXPECT_EQ(set.contains(window), outside.empty());
     check_set(set.within(window), inside);
-    check_set(set.complement(window), outside);
+    check_set(set.complement(window).value(), outside);
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -153,6 +153,58 @@ TEST(ByteSetModel, OfAnyPattern) {
   }
 }
 
+// Copies of copies, whose gaps differ from level to level so that no two levels are one.
+ByteSet nested(int depth, int64_t count) {
+  Pattern set = Pattern::run({{0}}, 1).value();
+  for (int level = 0; level < depth; ++level) {
+    set = repeat(set, count, {{set.span().end + 1 + level % 2}}).value();
+  }
+  EXPECT_EQ(set.shape().depth(), depth);
+  return ByteSet::of_ascending(set);
+}
+
+// Without a bound, each level would double what has to be done.
+TEST(ByteSet, DeepNestingIsRefusedAtOnce) {
+  for (const int depth : {30, 40, 60}) {
+    const ByteSet deep = nested(depth, 2);
+    const Interval span = deep.span();
+    const ByteSet middle = ByteSet::of(Interval{span.end / 2, span.end / 2 + 1}).value();
+    EXPECT_EQ(deep.complement(span).error().code, base::Code::kTooComplex);
+    EXPECT_EQ(unite(deep, middle).error().code, base::Code::kTooComplex);
+    EXPECT_EQ(subtract(deep, middle).error().code, base::Code::kTooComplex);
+    Budget budget;
+    EXPECT_EQ(line_of(deep, span, 1, 0, budget).error().code, base::Code::kTooComplex);
+  }
+  const ByteSet wide = nested(36, 3);
+  EXPECT_EQ(wide.complement(wide.span()).error().code, base::Code::kTooComplex);
+}
+
+TEST(ByteSet, NestingOfSomeLevelsIsLaidOut) {
+  for (const int depth : {1, 5, 9}) {
+    for (const int64_t count : {2, 3}) {
+      const ByteSet set = nested(depth, count);
+      Budget budget;
+      const Line line = line_of(set, {-1, set.span().end + 1}, 1, 0, budget).value();
+      line.check_invariants();
+      EXPECT_EQ(line.runs(), 2 * set.runs() + 1);
+      EXPECT_EQ(line.size(), set.span().length() + 2);
+      const ByteSet rest = set.complement(set.span()).value();
+      EXPECT_EQ(rest.runs(), set.runs() - 1);
+      EXPECT_EQ(unite(set, rest).value().runs(), 1);
+    }
+  }
+}
+
+// Many views that are nested deeply share what laying them may cost.
+TEST(ByteSet, LinesSpendTheBudget) {
+  const ByteSet set = nested(17, 2);
+  Budget budget = {int64_t{1} << 20, 0};
+  int laid = 0;
+  while (line_of(set, set.span(), 1, 0, budget)) ++laid;
+  EXPECT_GT(laid, 0);
+  EXPECT_LT(laid, 8);
+}
+
 TEST(LineModel, LabelsSurviveOverlayAndRelabelling) {
   Engine engine(model::seed());
   for (int round = 0; round < model::rounds(2000); ++round) {
@@ -161,9 +213,10 @@ TEST(LineModel, LabelsSurviveOverlayAndRelabelling) {
     const ByteSet b = model::random_set(engine);
     const Interval domain = {uniform(engine, -30, 0), uniform(engine, 0, 150)};
     Budget budget;
+    const Line ones = line_of(a, domain, 1, 0, budget).value();
+    const Line twos = line_of(b, domain, 2, 0, budget).value();
     const auto mixed = overlay(
-        line_of(a, domain, 1, 0), line_of(b, domain, 2, 0), [](Label x, Label y) { return x + y; },
-        budget);
+        ones, twos, [](Label x, Label y) { return x + y; }, budget);
     const Line doubled = relabel(*mixed, [](Label label) { return 2 * label; });
     doubled.check_invariants();
     ASSERT_EQ(doubled.size(), std::max<int64_t>(0, domain.length()));

@@ -1,10 +1,15 @@
 #include "tessera/pattern/line.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "tessera/base/assert.hpp"
 #include "tessera/pattern/assembler.hpp"
 #include "tessera/pattern/zip.hpp"
 
 namespace tessera::pattern {
+
+using base::Result;
 
 namespace {
 
@@ -33,15 +38,23 @@ class LineMaker {
     if (!bytes.empty()) out.append_run({{bytes.begin, bytes.begin + label}}, bytes.length());
   }
 
+  // The first copy is laid once and serves as all of them.
   void lay_repeat(const Pattern& trace, Interval domain, Assembler<2>& out) const {
     const Node<1>& node = *trace.shape().node;
     const int64_t begin = trace.at()[0];
     const int64_t stride = node.stride[0];
+    const int64_t length = node.child.hull(0).end;
     append({domain.begin, begin}, outside_, out);
+    Assembler<2> first;
+    lay(trace.part(0), {begin, begin + length}, first);
+    const Line laid = first.finish_in_bounds();
     Assembler<2> copy;
-    lay(trace.part(0), {begin, begin + stride}, copy);
+    copy.append(laid);
+    append({begin + length, begin + stride}, outside_, copy);
     out.append(repeat_in_bounds(copy.finish_in_bounds(), node.count - 1, {{stride, stride}}));
-    lay(trace.part(node.count - 1), {begin + stride * (node.count - 1), domain.end}, out);
+    const int64_t last = stride * (node.count - 1);
+    out.append(Line(laid.at() + Point<2>{{last, last}}, laid.shape()));
+    append({begin + last + length, domain.end}, outside_, out);
   }
 
   void lay_sequence(const Pattern& trace, Interval domain, Assembler<2>& out) const {
@@ -57,6 +70,55 @@ class LineMaker {
   Label inside_;
   Label outside_;
 };
+
+// What the line of any set may take: a few levels of nesting are nothing.
+constexpr int64_t kItemsAnyway = int64_t{1} << 20;
+constexpr int64_t kItemsPerItem = 16;
+
+// How many items the line of a shape has at most, each with the gap behind it; more than the limit
+// if it may have more than that. Cost: O(limit).
+int64_t items_on_line(const Shape<1>& shape, int64_t limit) {
+  if (shape.is_run()) return 2;
+  const Node<1>& node = *shape.node;
+  if (shape.is_repeat()) return std::min(limit, 2 * items_on_line(node.child, limit)) + 2;
+  if (node.item.empty()) return 2 * node.item_count();
+  int64_t items = 0;
+  for (size_t i = 0; i < node.at.size() && items <= limit; ++i) {
+    items += items_on_line(node.item_shape(i), limit);
+  }
+  return items;
+}
+
+// What the line of a set may take because the set takes as much; shapes that it shares count once.
+int64_t items_free(const Pattern& set) {
+  constexpr int64_t kItemBytes = sizeof(Point<1>) + sizeof(int64_t);
+  const int64_t anyway = std::min(kItemsPerItem * set.shape().weight(), kItemsAnyway);
+  return std::max(anyway, 3 * set.memory_bytes() / kItemBytes);
+}
+
+// Takes out of the budget what the line costs beyond what is free.
+Result<void> spend_on_line(const Pattern& set, Budget& budget) {
+  // So flat, an item of the set is less than kItemsPerItem of its line.
+  constexpr int kFlat = 4;
+  if (set.shape().depth() <= kFlat && set.shape().weight() <= kItemsAnyway / kItemsPerItem) {
+    return {};
+  }
+  const int64_t free = items_free(set);
+  const int64_t items = items_on_line(set.shape(), std::max(free, budget.steps));
+  if (items <= free) return {};
+  if (items <= budget.steps) {
+    budget.steps -= items;
+    return {};
+  }
+  if (set.runs() > budget.max_runs) {
+    return base::fail(base::Code::kTooComplex,
+                      "a set of " + std::to_string(set.runs()) + " runs that are nested " +
+                          std::to_string(set.shape().depth()) +
+                          " levels deep is too complex to be told from its gaps");
+  }
+  budget.max_runs -= set.runs();
+  return {};
+}
 
 // Whether all copies of a repetition have the labels of the first. Labels that happen to form an
 // arithmetic progression are recognised as a repetition too, with a different label each time.
@@ -114,16 +176,24 @@ void collect(const Line& line, const std::function<bool(Label)>& chosen,
 
 }  // namespace
 
-Line line_of(const ByteSet& set, Interval domain, Label inside, Label outside) {
+Line uniform_line(Interval domain, Label label) {
   Assembler<2> line;
-  if (!domain.empty()) {
-    LineMaker(inside, outside).lay(set.within(domain).ascending(), domain, line);
-  }
+  if (!domain.empty()) line.append_run({{domain.begin, domain.begin + label}}, domain.length());
   return line.finish_in_bounds();
 }
 
-base::Result<Line> overlay(const Line& a, const Line& b,
-                           const std::function<Label(Label, Label)>& label, Budget& budget) {
+Result<Line> line_of(const ByteSet& set, Interval domain, Label inside, Label outside,
+                     Budget& budget) {
+  if (domain.empty()) return Line();
+  const Pattern bytes = set.within(domain).ascending();
+  TESSERA_TRY_VOID(spend_on_line(bytes, budget));
+  Assembler<2> line;
+  LineMaker(inside, outside).lay(bytes, domain, line);
+  return line.finish_in_bounds();
+}
+
+Result<Line> overlay(const Line& a, const Line& b, const std::function<Label(Label, Label)>& label,
+                     Budget& budget) {
   TESSERA_TRY(const Trace<3> both, zip(a, b, budget));
   Assembler<2> out;
   rebuild<2>(

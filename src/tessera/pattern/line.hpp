@@ -25,9 +25,15 @@ inline constexpr Label kMaxLabel = int64_t{1} << 32;
 // A line's domain lies in [-kMaxLine, kMaxLine], which leaves room for labels below kMaxPosition.
 inline constexpr int64_t kMaxLine = kMaxPosition - 2 * kMaxLabel;
 
-// The line of `domain` in which the bytes of `set` have one label and all others another.
-// Cost: O(nodes).
-[[nodiscard]] Line line_of(const ByteSet& set, Interval domain, Label inside, Label outside);
+// The line of `domain` in which all bytes have one label.
+[[nodiscard]] Line uniform_line(Interval domain, Label label);
+
+// The line of `domain` in which the bytes of `set` have one label and all others another. The last
+// copy of a repetition has another gap behind it than those before, so that each level of nesting
+// doubles what the line is made of: past what the set itself takes that is paid from the budget,
+// and fails with kTooComplex; see Budget. Cost: O(items of the line).
+[[nodiscard]] base::Result<Line> line_of(const ByteSet& set, Interval domain, Label inside,
+                                         Label outside, Budget& budget);
 
 // Two lines laid over each other: every byte gets label(label in a, label in b). Bytes outside
 // either domain are dropped. Fails with kTooComplex; see Budget.

@@ -57,6 +57,8 @@ class OverlapTest {
     return run_parts(a, b);
   }
 
+  [[nodiscard]] int64_t steps_left() const { return std::max<int64_t>(0, steps_); }
+
  private:
   std::optional<bool> run_repeats(const Pattern& a, const Pattern& b) {
     const StridedSet hull_a = hull_of(a);
@@ -153,13 +155,19 @@ bool overlaps(const StridedSet& a, const StridedSet& b) {
 }
 
 base::Result<bool> overlaps(const ByteSet& a, const ByteSet& b, Budget budget) {
-  if (const auto answer = OverlapTest(budget.steps).run(a.ascending(), b.ascending())) {
-    return *answer;
-  }
+  return overlaps_within(a, b, budget);
+}
+
+base::Result<bool> overlaps_within(const ByteSet& a, const ByteSet& b, Budget& budget) {
+  OverlapTest test(budget.steps);
+  const auto answer = test.run(a.ascending(), b.ascending());
+  budget.steps = test.steps_left();
+  if (answer) return *answer;
   const Interval both = common(a.span(), b.span());
   const ByteSet met_a = a.within(both);
   const ByteSet met_b = b.within(both);
   if (met_a.runs() <= budget.max_runs && met_b.runs() <= budget.max_runs - met_a.runs()) {
+    budget.max_runs -= met_a.runs() + met_b.runs();
     return overlap_of_runs(met_a.ascending(), met_b.ascending());
   }
   return base::fail(base::Code::kTooComplex,

@@ -26,5 +26,8 @@ struct StridedSet {
 
 // Exact, or kTooComplex; see Budget.
 [[nodiscard]] base::Result<bool> overlaps(const ByteSet& a, const ByteSet& b, Budget budget = {});
+// As overlaps(), with a budget for many calls.
+[[nodiscard]] base::Result<bool> overlaps_within(const ByteSet& a, const ByteSet& b,
+                                                 Budget& budget);
 
 }  // namespace tessera::pattern

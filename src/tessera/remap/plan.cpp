@@ -78,7 +78,7 @@ Result<Plan> make_plan(int64_t size, std::span<const Consumer> consumers, PlanOp
     }
     if (!shelf.bytes.empty()) plan.shelves.push_back(std::move(shelf));
   }
-  ByteSet rest = shown.complement({0, size});
+  TESSERA_TRY(ByteSet rest, shown.complement({0, size}));
   if (options.keep_rest && !rest.empty()) plan.shelves.push_back({kNobody, std::move(rest), {}});
   return plan;
 }

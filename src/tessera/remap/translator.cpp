@@ -109,8 +109,9 @@ Result<Contents> Translator::next_contents(const Contents& found, const Plan& pl
                                            std::vector<Allocation> allocations) const {
   Contents next = contents_;
   TESSERA_TRY(const ByteSet covered, found.map.covered());
-  next.map.truncate(found.size);
-  TESSERA_TRY_VOID(next.map.erase(covered.complement({0, found.size})));
+  TESSERA_TRY_VOID(next.map.truncate(found.size));
+  TESSERA_TRY(const ByteSet gone, covered.complement({0, found.size}));
+  TESSERA_TRY_VOID(next.map.erase(gone));
   TESSERA_TRY(const map::FileMap added,
               map_of(plan, contents_.next_id(), contents_.map.epoch_max() + 1));
   TESSERA_TRY_VOID(next.map.add_all(added));
