@@ -18,7 +18,6 @@ namespace {
 
 using namespace tessera::cache;
 using tessera::base::Bytes;
-namespace base = tessera::base;
 namespace port = tessera::port;
 
 constexpr char kPath[] = "f";

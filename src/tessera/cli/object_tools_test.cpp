@@ -174,6 +174,25 @@ TEST(ObjectTools, ImpossibleViewsAreShownAsUnknown) {
   EXPECT_EQ(json->find("writers")->array()->size(), 2U);
 }
 
+// Object sets end before the largest file does.
+TEST(ObjectTools, TheLargestFileIsShownWithoutItsObjects) {
+  const TestFolder folder;
+  const auto file = fresh(folder / "o");
+  port::SeededRandom random(port::test_seed());
+  auto object = container::TestObjectFile::create(*file, random);
+  ASSERT_TRUE(object->write(container::test_set(0, 100), random));
+  const auto tile = pattern::Pattern::run({{0}}, 4).value();
+  object->contents().views.push_back({0, 0, 1, 8, tile});
+  object->contents().size = pattern::kMaxPosition;
+  ASSERT_TRUE(object->sync_data());
+  ASSERT_TRUE(object->commit());
+  ShowOptions options;
+  options.path = folder / "o";
+  const auto text = show_output(options);
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_NE(text->find("P0"), std::string::npos) << *text;
+}
+
 TEST(ObjectTools, PicturesAreBoundedAndShowTheWriters) {
   const TestFolder folder;
   port::SeededRandom random(port::test_seed());

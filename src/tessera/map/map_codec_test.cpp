@@ -6,6 +6,7 @@
 
 #include "tessera/base/crc32c.hpp"
 #include "tessera/map/file_map_test_support.hpp"
+#include "tessera/pattern/assembler.hpp"
 #include "tessera/pattern/encode.hpp"
 
 namespace tessera::map {
@@ -191,6 +192,25 @@ TEST(MapCodec, SetsTooIrregularToUniteAreChecked) {
   const Join even = repeat(pairs(0, 0, 1), kRuns, {{2'000'006, 1}}).value();
   const Join odd = repeat(pairs(1, 0, 1), kRuns, {{2'000'065, 1}}).value();
   EXPECT_EQ(decode(map_of({{1, 1, even}, {2, 1, odd}}, {})).error().code, Code::kIntegrity);
+}
+
+// Irregular lists of lists, all alike: each level is written once.
+TEST(MapCodec, FewBytesDoNotStandForAnyNumberOfItems) {
+  Join all = pairs(0, 0, 1);
+  for (int level = 0; level < 5; ++level) {
+    pattern::Assembler<2> list;
+    int64_t at = 0;
+    for (int64_t i = 0; i < 48; ++i) {
+      list.append(all.shifted({{at, i * all.size()}}).value());
+      at += all.span(0).end + 1 + i * i % 47;
+    }
+    const Join irregular = list.finish().value();
+    all = repeat(irregular, 2, {{at, irregular.size()}}).value();
+  }
+  ASSERT_GT(all.shape().weight(), int64_t{1} << 23);
+  const Bytes encoded = map_of({{1, 1, all}}, {});
+  EXPECT_LT(encoded.size(), 2000U);
+  EXPECT_EQ(decode(encoded).error().code, Code::kTooComplex);
 }
 
 }  // namespace
