@@ -112,7 +112,8 @@ std::vector<Node> rcm_order(const NodalGraph& graph) {
   std::vector<Node> sequence = cuthill_mckee(graph);
   std::ranges::reverse(sequence);
   // A METIS mesh ends with the last node that an element names, so a node alone is not put there.
-  std::ranges::stable_partition(sequence, [&](Node node) { return graph.of(node).empty(); });
+  std::stable_partition(sequence.begin(), sequence.end(),
+                        [&](Node node) { return graph.of(node).empty(); });
   return numbers_of(sequence);
 }
 
