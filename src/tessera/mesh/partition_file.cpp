@@ -45,6 +45,7 @@ Result<Partition> read_partition(port::File& file, int64_t nodes) {
               " nodes, which cannot have so many parts");
     }
     in.end_line();
+    if (!in.ok()) break;
     partition.part_of.push_back(static_cast<int32_t>(part));
     partition.parts = std::max(partition.parts, static_cast<int>(part + 1));
   }

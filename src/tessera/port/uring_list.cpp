@@ -106,7 +106,6 @@ bool is_passing(int error) { return error == -EINTR || error == -EAGAIN || error
 class Ring {
  public:
   Ring() {
-    g_rings_alive.fetch_add(1, std::memory_order_acq_rel);
     io_uring_params parameters{};
     // This thread alone submits and waits, and completions are worked off when it waits.
     parameters.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
@@ -116,11 +115,13 @@ class Ring {
       answer = ::io_uring_queue_init_params(kDepth, &ring_, &parameters);
     }
     usable_ = answer == 0;
+    // After its memory was had, and below before it is given back.
+    g_rings_alive.fetch_add(1, std::memory_order_acq_rel);
     has_files_ = usable_ && ::io_uring_register_files_sparse(&ring_, 1) == 0;
   }
   ~Ring() {
-    if (usable_) ::io_uring_queue_exit(&ring_);
     g_rings_alive.fetch_sub(1, std::memory_order_acq_rel);
+    if (usable_) ::io_uring_queue_exit(&ring_);
   }
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
