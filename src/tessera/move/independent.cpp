@@ -35,10 +35,15 @@ void look_at_pages(const Move& move, const port::PlainFile& file, int64_t probes
   int64_t holes = 0;
   for (int64_t i = 0; i < probes; ++i) {
     const int64_t at = begin + (end - begin) / probes * i;
-    if (at >= end || file.is_cached(at)) continue;
-    facts.cached = writes && file.is_hole(at);
-    if (!facts.cached) return;
-    ++holes;
+    if (at >= end) continue;
+    // Asked first: a system that is asked for a page of a hole may make it, and say that it is
+    // there.
+    if (writes && !facts.kept && file.is_hole(at)) {
+      ++holes;
+    } else if (!file.is_cached(at)) {
+      facts.cached = false;
+      return;
+    }
   }
   facts.hole_share = static_cast<double>(holes) / static_cast<double>(probes);
 }
