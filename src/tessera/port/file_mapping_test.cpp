@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "tessera/port/quiet_thread.hpp"
 #include "tessera/port/test_directory.hpp"
 
 namespace tessera::port {
@@ -59,6 +60,17 @@ TEST_F(Mapping, BytesThatAreGoneAreAnAnswer) {
     EXPECT_TRUE(mapping.touch([&] { mapping.data()[4095] = std::byte{1}; }));
     EXPECT_FALSE(mapping.touch([&] { mapping.data()[4096] = std::byte{1}; }));
   }
+}
+
+TEST_F(Mapping, BytesThatAreGoneAreAnAnswerInThreadsOfOursToo) {
+  const auto mapping = FileMapping::map(*file_, 0, 20'000, Access::kReadWrite).value();
+  ASSERT_TRUE(file_->truncate(4096));
+  bool touched = true;
+  QuietThread thread(
+      [&] { touched = mapping.touch([&] { mapping.data()[4096] = std::byte{1}; }); });
+  ASSERT_TRUE(thread.running());
+  thread.join();
+  EXPECT_FALSE(touched);
 }
 
 TEST_F(Mapping, LoadsAndStores) {

@@ -12,6 +12,8 @@ QuietThread::QuietThread(std::function<void()> main) {
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
+  // A fault that is blocked ends the program before any handler is asked.
+  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) ::sigdelset(&all, fault);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   try {
     thread_ = std::thread(std::move(main));

@@ -1,8 +1,8 @@
 // QuietThread: a thread inside somebody else's program.
 //
-// It takes no signals, which are for the program's own threads. Where the system has no thread left
-// its owner goes on without: running() says so.
-// Thread safety: the object belongs to one thread.
+// It takes no signals, which are for the program's own threads, but for its own faults. Where the
+// system has no thread left its owner goes on without: running() says so. Thread safety: the object
+// belongs to one thread.
 #pragma once
 
 #include <functional>

@@ -103,6 +103,9 @@ TEST(Worker, ItsThreadTakesNoSignals) {
   for (const int signal : {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD, SIGPROF}) {
     EXPECT_EQ(::sigismember(&blocked, signal), 1) << signal;
   }
+  for (const int fault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL}) {
+    EXPECT_EQ(::sigismember(&blocked, fault), 0) << fault << " would end the program at once";
+  }
   sigset_t here;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &here);
   EXPECT_EQ(::sigismember(&here, SIGUSR1), 0);
