@@ -133,6 +133,15 @@ static void register_datarep(void) {
   }
   CHECK_ANY_ERROR(MPI_Register_datarep("native", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL,
                                        extent_of, &calls));
+#if MPI_VERSION >= 4
+  CHECK_ANY_ERROR(MPI_Register_datarep_c("native", MPI_CONVERSION_FN_NULL_C,
+                                         MPI_CONVERSION_FN_NULL_C, extent_of, &calls));
+  if (code == MPI_SUCCESS) {
+    CHECK_ERROR(MPI_Register_datarep_c("tessera test", MPI_CONVERSION_FN_NULL_C,
+                                       MPI_CONVERSION_FN_NULL_C, extent_of, &calls),
+                MPI_ERR_DUP_DATAREP);
+  }
+#endif
 }
 
 const struct Subtest datarep_subtests[] = {

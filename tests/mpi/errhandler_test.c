@@ -36,6 +36,19 @@ static void errhandler_default(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+/* Each handle that is answered can be freed, those of predefined handlers too. */
+static void errhandler_handles(void) {
+  MPI_File file = check_create(check_path("dat"));
+  for (int round = 0; round < 8; ++round) {
+    MPI_Errhandler found = MPI_ERRHANDLER_NULL;
+    CHECK_OK(MPI_File_get_errhandler(round % 2 == 0 ? file : MPI_FILE_NULL, &found));
+    CHECK(found == MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Errhandler_free(&found));
+    CHECK(found == MPI_ERRHANDLER_NULL);
+  }
+  CHECK_OK(MPI_File_close(&file));
+}
+
 static void errhandler_user(void) {
   MPI_Errhandler mine, found = MPI_ERRHANDLER_NULL;
   CHECK_OK(MPI_File_create_errhandler(handler, &mine));
@@ -120,21 +133,33 @@ static void errhandler_not_of_comm(void) {
 }
 
 /* Must not return: the runner expects the job to be ended. */
-static void errhandler_fatal(void) {
+static void survive(MPI_Errhandler fatal) {
   MPI_File file = check_create(check_path("dat"));
-  CHECK_OK(MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL));
+  CHECK_OK(MPI_File_set_errhandler(file, fatal));
   MPI_File_seek(file, -1, MPI_SEEK_SET);
   printf("SURVIVED\n");
   fflush(stdout);
   CHECK_OK(MPI_File_close(&file));
 }
 
+static void errhandler_fatal(void) { survive(MPI_ERRORS_ARE_FATAL); }
+
+static void errhandler_abort(void) {
+#ifdef MPI_ERRORS_ABORT /* since MPI 4.0 */
+  survive(MPI_ERRORS_ABORT);
+#else
+  survive(MPI_ERRORS_ARE_FATAL);
+#endif
+}
+
 const struct Subtest errhandler_subtests[] = {
     {"errhandler_default", errhandler_default, CHECK_ALWAYS},
+    {"errhandler_handles", errhandler_handles, CHECK_ALWAYS},
     {"errhandler_user", errhandler_user, CHECK_ALWAYS},
     {"errhandler_call", errhandler_call, CHECK_ALWAYS},
     {"errhandler_of_null", errhandler_of_null, CHECK_ALWAYS},
     {"errhandler_not_of_comm", errhandler_not_of_comm, CHECK_ALWAYS},
     {"errhandler_fatal", errhandler_fatal, CHECK_NAMED},
+    {"errhandler_abort", errhandler_abort, CHECK_NAMED},
     {0},
 };

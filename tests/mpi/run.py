@@ -342,10 +342,11 @@ def run_special(runner):
                              user=NOBODY, prepare=prepare_denied))
     runner.report(runner.run("finalize", 2, ["finalize_open"], preload(runner, 1)))
     runner.report(runner.run("large", 1, ["large_write"], preload(runner, 1)))
-    fatal = runner.run("fatal", 2, ["errhandler_fatal"], preload(runner, 1))
-    if not fatal.failures or any("time limit" in text for text in fatal.failures):
-        runner.failures.append("errhandler_fatal did not end the job")
-        print("FAIL errhandler_fatal did not end the job")
+    for subtest in ("errhandler_fatal", "errhandler_abort"):
+        job = runner.run("fatal", 2, [subtest], preload(runner, 1))
+        if not job.failures or any("time limit" in text for text in job.failures):
+            runner.failures.append(f"{subtest} did not end the job")
+            print(f"FAIL {subtest} did not end the job")
 
 
 def survey(runner, flavour, subtests, ranks):

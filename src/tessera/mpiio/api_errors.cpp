@@ -1,4 +1,5 @@
 // Error handlers of files, and the texts of our error codes.
+#include <atomic>
 #include <cstring>
 
 #include "tessera/mpiio/error_handlers.hpp"
@@ -10,6 +11,26 @@ namespace tessera::mpiio {
 
 namespace {
 
+void call_c(MPI_File_errhandler_function* function, MPI_File file, int& code) {
+  function(&file, &code);
+}
+
+void call_fortran(MPI_File_errhandler_function* function, MPI_File file, int& code) {
+  using FortranFunction = void(MPI_Fint*, MPI_Fint*, ...);
+  MPI_Fint number = MPI_File_c2f(file);
+  reinterpret_cast<FortranFunction*>(function)(&number, &code);
+}
+
+// MPICH's C++ half has one function that calls handlers of every kind of object.
+using CxxDispatch = void(int kind, int* object, int* code, void (*function)());
+std::atomic<CxxDispatch*> mpich_cxx_dispatch{nullptr};
+
+void call_mpich_cxx(MPI_File_errhandler_function* function, MPI_File file, int& code) {
+  constexpr int kKindFile = 1;
+  mpich_cxx_dispatch.load()(kKindFile, reinterpret_cast<int*>(&file), &code,
+                            reinterpret_cast<void (*)()>(function));
+}
+
 // Fortran programs make handlers by functions that do not go through MPI's C functions, or do not
 // tell them the language. All have this shape; the last argument may be left out.
 using FortranCreate = void(MPI_File_errhandler_function*, MPI_Fint*, MPI_Fint*);
@@ -19,7 +40,7 @@ void create_in_fortran(const char* name, MPI_File_errhandler_function* function,
   MPI_Fint outcome = MPI_SUCCESS;
   reinterpret_cast<FortranCreate*>(native_symbol(name))(function, errhandler, &outcome);
   if (outcome == MPI_SUCCESS) {
-    remember_error_handler(PMPI_Errhandler_f2c(*errhandler), function, Language::kFortran);
+    remember_error_handler(PMPI_Errhandler_f2c(*errhandler), function, call_fortran);
   }
   if (code != nullptr) *code = outcome;
 }
@@ -34,7 +55,7 @@ extern "C" {
 
 int MPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errhandler* errhandler) {
   const int code = TESSERA_NATIVE(MPI_File_create_errhandler)(function, errhandler);
-  if (code == MPI_SUCCESS) remember_error_handler(*errhandler, function, Language::kC);
+  if (code == MPI_SUCCESS) remember_error_handler(*errhandler, function, call_c);
   return code;
 }
 
@@ -62,7 +83,7 @@ int MPI_File_call_errhandler(MPI_File fh, int code) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_call_errhandler)(fh, code);
   file->handler.call(fh, code);
-  return MPI_SUCCESS;
+  return file->handler.throws() ? code : MPI_SUCCESS;
 }
 
 int MPI_Errhandler_free(MPI_Errhandler* errhandler) {
@@ -101,6 +122,14 @@ void mpi_file_create_errhandler_f08_(MPI_File_errhandler_function* function, MPI
 void ompi_file_create_errhandler_f(MPI_File_errhandler_function* function, MPI_Fint* errhandler,
                                    MPI_Fint* code) {
   create_in_fortran("ompi_file_create_errhandler_f", function, errhandler, code);
+}
+
+// MPICH's C++ half makes handlers by the C functions and says so afterwards.
+void MPII_Errhandler_set_cxx(MPI_Errhandler errhandler, void (*dispatch)()) {
+  using Own = void(MPI_Errhandler, void (*)());
+  mpich_cxx_dispatch = reinterpret_cast<CxxDispatch*>(dispatch);
+  change_error_handler_call(errhandler, call_mpich_cxx);
+  reinterpret_cast<Own*>(native_symbol("MPII_Errhandler_set_cxx"))(errhandler, dispatch);
 }
 // NOLINTEND(readability-identifier-naming)
 

@@ -105,6 +105,18 @@ int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read
   return MPI_SUCCESS;
 }
 
+#if MPI_VERSION >= 4
+int MPI_Register_datarep_c(const char* name, MPI_Datarep_conversion_function_c* read,
+                           MPI_Datarep_conversion_function_c* write,
+                           MPI_Datarep_extent_function* extent, void* extra) {
+  const bool converts = read != MPI_CONVERSION_FN_NULL_C || write != MPI_CONVERSION_FN_NULL_C;
+  const auto registered = register_datarep(name, converts);
+  if (!registered) return raise_without_file(registered.error());
+  TESSERA_NATIVE(MPI_Register_datarep_c)(name, read, write, extent, extra);
+  return MPI_SUCCESS;
+}
+#endif
+
 }  // extern "C"
 
 TESSERA_ALSO_PMPI(MPI_File_set_view);
@@ -118,4 +130,5 @@ TESSERA_ALSO_PMPI(MPI_File_get_type_extent);
 TESSERA_ALSO_PMPI(MPI_Register_datarep);
 #if MPI_VERSION >= 4
 TESSERA_ALSO_PMPI(MPI_File_get_type_extent_c);
+TESSERA_ALSO_PMPI(MPI_Register_datarep_c);
 #endif

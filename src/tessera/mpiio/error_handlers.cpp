@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace {
 struct Known {
   MPI_Errhandler handler;
   MPI_File_errhandler_function* function;
-  Language language;
+  CallHandler* call;
   int references;  // handles of the program and of our files
 };
 
@@ -52,10 +53,60 @@ std::optional<Known> known_handler(MPI_Errhandler handler) {
   });
 }
 
-void call_fortran(MPI_File_errhandler_function* function, MPI_File file, int& code) {
-  using FortranFunction = void(MPI_Fint*, MPI_Fint*, ...);
-  MPI_Fint number = MPI_File_c2f(file);
-  reinterpret_cast<FortranFunction*>(function)(&number, &code);
+// MPICH's C++ half throws what its C half returns.
+bool is_thrown(MPI_Errhandler handler) {
+#ifdef MPIR_ERRORS_THROW_EXCEPTIONS
+  return handler == MPIR_ERRORS_THROW_EXCEPTIONS;
+#else
+  (void)handler;
+  return false;
+#endif
+}
+
+bool returns(MPI_Errhandler handler) { return handler == MPI_ERRORS_RETURN || is_thrown(handler); }
+
+bool is_fatal(MPI_Errhandler handler) {
+#ifdef MPI_ERRORS_ABORT  // since MPI 4.0
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
+// One more reference that the MPI counts. MPI has no function for it: MPI_FILE_NULL takes the
+// handler for a moment and gives it back.
+void add_native_reference(MPI_Errhandler handler) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard guard(one_at_a_time);
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler again = MPI_ERRHANDLER_NULL;
+  TESSERA_NATIVE(MPI_File_get_errhandler)(MPI_FILE_NULL, &before);
+  TESSERA_NATIVE(MPI_File_set_errhandler)(MPI_FILE_NULL, handler);
+  TESSERA_NATIVE(MPI_File_get_errhandler)(MPI_FILE_NULL, &again);
+  TESSERA_NATIVE(MPI_File_set_errhandler)(MPI_FILE_NULL, before);
+  TESSERA_NATIVE(MPI_Errhandler_free)(&before);
+}
+
+// The reference of an ErrorHandler. Predefined handlers live for ever and need none.
+void hold(MPI_Errhandler handler) {
+  if (returns(handler) || is_fatal(handler)) return;
+  add_error_handler_handle(handler);
+}
+
+void let_go(MPI_Errhandler handler) {
+  if (returns(handler) || is_fatal(handler)) return;
+  if (!drop_error_handler_handle(handler)) TESSERA_NATIVE(MPI_Errhandler_free)(&handler);
+}
+
+// A handler whose making we did not see: Open MPI's C++ half goes past MPI's functions.
+void call_unknown(MPI_Errhandler handler, MPI_File file, int code) {
+#ifdef OPEN_MPI
+  using Invoke = int(MPI_Errhandler, void*, int kind, int code, const char* where);
+  constexpr int kKindFile = 3;
+  static auto* const invoke = reinterpret_cast<Invoke*>(native_symbol("ompi_errhandler_invoke"));
+  invoke(handler, file, kKindFile, code, "a file operation");
+#else
+  (void)handler, (void)file, (void)code;  // MPICH makes all of them by the functions we stand for
+#endif
 }
 
 [[noreturn]] void end_program(int code) {
@@ -76,35 +127,31 @@ port::Guarded<ErrorHandler>& default_handler() {
 
 ErrorHandler::ErrorHandler() : handle_(MPI_ERRORS_RETURN) {}
 
-ErrorHandler::ErrorHandler(MPI_Errhandler handler) : handle_(handler) {
-  change_references(handle_, 1);
-}
+ErrorHandler::ErrorHandler(MPI_Errhandler handler) : handle_(handler) { hold(handle_); }
 
 ErrorHandler::ErrorHandler(const ErrorHandler& other) : ErrorHandler(other.handle_) {}
 
 ErrorHandler& ErrorHandler::operator=(const ErrorHandler& other) {
-  change_references(other.handle_, 1);
-  change_references(handle_, -1);
+  hold(other.handle_);
+  let_go(handle_);
   handle_ = other.handle_;
   return *this;
 }
 
-ErrorHandler::~ErrorHandler() { change_references(handle_, -1); }
+ErrorHandler::~ErrorHandler() { let_go(handle_); }
 
 int ErrorHandler::call(MPI_File file, int code) const {
-  if (handle_ == MPI_ERRORS_RETURN) return code;
-  if (handle_ == MPI_ERRORS_ARE_FATAL) end_program(code);
-  const std::optional<Known> known = known_handler(handle_);
-  if (known && known->language == Language::kC) {
-    known->function(&file, &code);
-  } else if (known) {
-    call_fortran(known->function, file, code);
+  if (returns(handle_)) return code;
+  if (is_fatal(handle_)) end_program(code);
+  if (const std::optional<Known> known = known_handler(handle_)) {
+    known->call(known->function, file, code);
   } else {
-    // Made in a way that we do not know: the MPI calls it, on the only handle that both know.
-    TESSERA_NATIVE(MPI_File_call_errhandler)(MPI_FILE_NULL, code);
+    call_unknown(handle_, file, code);
   }
   return code;
 }
+
+bool ErrorHandler::throws() const { return is_thrown(handle_); }
 
 ErrorHandler default_error_handler() {
   return default_handler().with([](const ErrorHandler& handler) { return handler; });
@@ -115,18 +162,23 @@ void set_default_error_handler(const ErrorHandler& handler) {
 }
 
 void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function,
-                            Language language) {
-  table().with([&](std::vector<Known>& known) {
+                            CallHandler* call) {
+  if (change_error_handler_call(handler, call)) return;
+  table().with([&](std::vector<Known>& known) { known.push_back({handler, function, call, 1}); });
+}
+
+bool change_error_handler_call(MPI_Errhandler handler, CallHandler* call) {
+  return table().with([&](std::vector<Known>& known) {
     const auto entry = find(known, handler);
-    if (entry != known.end()) {
-      entry->language = language;
-    } else {
-      known.push_back({handler, function, language, 1});
-    }
+    if (entry == known.end()) return false;
+    entry->call = call;
+    return true;
   });
 }
 
-void add_error_handler_handle(MPI_Errhandler handler) { change_references(handler, 1); }
+void add_error_handler_handle(MPI_Errhandler handler) {
+  if (!change_references(handler, 1)) add_native_reference(handler);
+}
 
 bool drop_error_handler_handle(MPI_Errhandler handler) { return change_references(handler, -1); }
 

@@ -24,8 +24,10 @@ class ErrorHandler {
 
   [[nodiscard]] MPI_Errhandler handle() const { return handle_; }
   // Calls the handler for a code, with the handle of the file; answers the code if it returns.
-  // MPI_ERRORS_ARE_FATAL ends the program with the text of the code.
+  // A fatal handler ends the program with the text of the code.
   int call(MPI_File file, int code) const;
+  // Whether MPI_File_call_errhandler leaves the code to the MPI's C++ half, which throws it.
+  [[nodiscard]] bool throws() const;
 
  private:
   MPI_Errhandler handle_;
@@ -35,13 +37,16 @@ class ErrorHandler {
 [[nodiscard]] ErrorHandler default_error_handler();
 void set_default_error_handler(const ErrorHandler& handler);
 
-// Whose calling convention a handler's function has: files are pointers in C, numbers in Fortran.
-enum class Language { kC, kFortran };
+// Calls the function behind a handler in the way of the language that made it: files are pointers
+// in C, numbers in Fortran, objects in C++.
+using CallHandler = void(MPI_File_errhandler_function* function, MPI_File file, int& code);
 
 // A handler that the program made; to be called by the functions that do so. A handler that is
-// known already gets the language.
+// known already gets the way of calling.
 void remember_error_handler(MPI_Errhandler handler, MPI_File_errhandler_function* function,
-                            Language language);
+                            CallHandler* call);
+// The way of calling alone; false if the handler is not known, since it is none of files.
+bool change_error_handler_call(MPI_Errhandler handler, CallHandler* call);
 // One more handle in the program's hands, as MPI_File_get_errhandler answers it.
 void add_error_handler_handle(MPI_Errhandler handler);
 // The program frees a handle; false if it is not a known handler, so that the MPI must do it.
