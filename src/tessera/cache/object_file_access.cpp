@@ -87,11 +87,13 @@ Result<void> ObjectFile::note_write(State& state, const Extent& extent, ByteSet 
 }
 
 Transfer ObjectFile::write(const Move& move, const Placed& placed) {
+  // Every container is synced, at its close if not before; the store of a cache never is.
+  const auto write_back = options_.below == nullptr ? WriteBack::kAtOnce : WriteBack::kLater;
   int64_t done = 0;
   for (const Extent& extent : placed) {
     const Move part = move.clip({done, done + extent.bytes});
     std::vector<BlockSum> sums;
-    Transfer written = write_packed(file_, part, extent.position(), block_bytes_, sums);
+    Transfer written = write_packed(file_, part, extent.position(), block_bytes_, write_back, sums);
     if (!written) return {done, std::move(written.status)};
     Result<void> noted = state_.with([&](State& state) {
       return note_write(state, extent, ByteSet::of_ascending(part.file), sums);

@@ -13,6 +13,8 @@ namespace {
 
 // Fits into the second cache beside what it is copied from.
 constexpr int64_t kPieceBytes = int64_t{512} << 10;
+// Less is left to the sync, which makes fewer requests of it.
+constexpr int64_t kWriteBackBytesMin = int64_t{128} << 10;
 // Of memory whose bytes lie far from where the stream has them.
 constexpr int64_t kPieceBytesMax = int64_t{8} << 20;
 
@@ -37,7 +39,8 @@ base::ByteView packed(const move::Move& move, Interval part, std::byte* buffer) 
 }  // namespace
 
 port::Transfer write_packed(port::File& file, const move::Move& move, int64_t position,
-                            int64_t block_bytes, std::vector<BlockSum>& sums) {
+                            int64_t block_bytes, WriteBack write_back,
+                            std::vector<BlockSum>& sums) {
   const int64_t gathered = pattern::gather_bytes(move.memory, kPieceBytes, kPieceBytesMax);
   const int64_t piece = base::ceil_div(std::max(gathered, block_bytes), block_bytes) * block_bytes;
   std::unique_ptr<std::byte[]> buffer;
@@ -53,6 +56,10 @@ port::Transfer write_packed(port::File& file, const move::Move& move, int64_t po
     const base::ByteView bytes = packed(move, part, buffer.get());
     add_sums(bytes, position + done, block_bytes, sums);
     port::Transfer written = file.write_at(position + done, bytes);
+    const bool worth_a_request = written.bytes >= kWriteBackBytesMin;
+    if (write_back == WriteBack::kAtOnce && worth_a_request) {
+      file.begin_write_back(position + done, written.bytes);
+    }
     done += written.bytes;
     if (!written) return {done, std::move(written.status)};
   }

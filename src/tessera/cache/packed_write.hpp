@@ -13,10 +13,14 @@
 
 namespace tessera::cache {
 
+// Whether the disk gets the bytes soon, because a sync will follow; it then works while others are
+// still copied. What is written again before the sync would cost it twice.
+enum class WriteBack { kLater, kAtOnce };
+
 // Writes the bytes of the move's memory from `position` on and adds the checksums of the blocks
 // that they cover whole. Memory used: at most 8 MiB, mostly less than 1 MB.
 [[nodiscard]] port::Transfer write_packed(port::File& file, const move::Move& move,
                                           int64_t position, int64_t block_bytes,
-                                          std::vector<BlockSum>& sums);
+                                          WriteBack write_back, std::vector<BlockSum>& sums);
 
 }  // namespace tessera::cache

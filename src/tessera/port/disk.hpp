@@ -73,6 +73,9 @@ class File {
   [[nodiscard]] virtual base::Result<int64_t> size() = 0;
   // Makes bytes and size durable (D3), not the file's name (D4).
   [[nodiscard]] virtual base::Result<void> sync() = 0;
+  // Sends what was written there on its way to the disk, so that a later sync() has less to do.
+  // Promises nothing. Requires offset >= 0.
+  virtual void begin_write_back(int64_t /*offset*/, int64_t /*size_bytes*/) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -167,6 +167,11 @@ base::Result<void> PlainFile::sync() {
   return check(::fdatasync(descriptor()), "sync " + path());
 }
 
+void PlainFile::begin_write_back(int64_t offset, int64_t size_bytes) {
+  // An error of the disk stays for sync() to find; file systems that cannot do it do not.
+  (void)::sync_file_range(descriptor(), offset, size_bytes, SYNC_FILE_RANGE_WRITE);
+}
+
 base::Result<void> PlainFile::reserve(int64_t size) {
   TESSERA_ASSERT(size >= 0);
   if (size == 0) return {};

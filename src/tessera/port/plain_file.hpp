@@ -46,6 +46,7 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<void> truncate(int64_t size) override;
   [[nodiscard]] base::Result<int64_t> size() override;
   [[nodiscard]] base::Result<void> sync() override;
+  void begin_write_back(int64_t offset, int64_t size_bytes) override;
 
   // Space for [0, size): writes there do not fail for want of it. Extends the file, never cuts it;
   // contents are kept. On file systems that cannot reserve, zeros are written behind the end, and
