@@ -126,7 +126,7 @@ ProcessTeam::ProcessTeam(int rank, int size, Idle idle)
       size_(size),
       process_(::getpid()),
       awake_(SharedBarrier::patience_for(size, idle)),
-      asleep_{awake_.yields ? 0 : awake_.spin_ns, false, awake_.core, std::move(idle)} {}
+      asleep_{awake_.yields ? 0 : awake_.spin_ns, false, std::move(idle)} {}
 
 base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::found(int size, Idle idle) {
   TESSERA_ASSERT(1 <= size && size <= kRanksMax);
@@ -137,7 +137,6 @@ base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::found(int size, Idle idl
   auto* header = new (team->meeting_place_.bytes().data()) Header{};
   header->size = size;
   header->token = team->token_ = SystemRandom().next();
-  header->barrier.settle(team->awake_);
   return team;
 }
 
@@ -160,7 +159,6 @@ base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::join(const TeamAddress& 
       new ProcessTeam(rank, static_cast<int>(header->size), std::move(idle)));
   TESSERA_TRY_VOID(team->map(std::move(file)));
   team->token_ = address.token;
-  team->header().barrier.settle(team->awake_);
   return team;
 }
 
@@ -223,7 +221,7 @@ base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, const Stream&
     mine.copy(begin, large_slot(round, rank_).first(bytes));
   }
   const auto& patience = call.function == Function::kBarrier ? asleep_ : awake_;
-  switch (header().barrier.wait(round, size_, call.voice(mine), patience)) {
+  switch (header().barrier.wait(round, size_, call.voice(mine), patience, seat_)) {
     case SharedBarrier::Outcome::kBroken:
       return broken();
     case SharedBarrier::Outcome::kMetSilently:

@@ -117,6 +117,7 @@ class ProcessTeam final : public Team {
   // work: whoever has finished leaves its core to the others, and is woken to be there in time.
   const SharedBarrier::Patience awake_;
   const SharedBarrier::Patience asleep_;
+  SharedBarrier::Seat seat_;
   MemoryFile file_;
   Mapping meeting_place_;  // header and mailboxes
   Mapping window_;         // what common_memory() gives

@@ -20,11 +20,15 @@ namespace {
 static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4);
 
 constexpr int64_t kSleepNs = 1'000'000;
-// Longer than most ranks on other cores need for what they do before they come: waking costs more
-// than it saves. MPI itself would not sleep at all.
+// Without an arrival anywhere. Longer than most ranks on other cores need for what they do before
+// they come: waking costs more than it saves. MPI itself would not sleep at all.
 constexpr int64_t kSpinNs = 200'000;
-// Some turns of all ranks on a core; a rank that is in a long system call is not waited for so.
+// The same where ranks on this core are still to come: one of them that runs comes back here only
+// with its arrival, and for one that is in a long system call nobody waits so.
 constexpr int64_t kYieldNs = 50'000;
+// For which a rank keeps a core that no other rank seems to need: who is where is known from the
+// last round only, and other programs may want it too.
+constexpr int64_t kKeepNs = 10'000;
 // Looks at the memory between two looks at the clock.
 constexpr int kSpinLooks = 32;
 
@@ -37,32 +41,20 @@ void relax() {
 #endif
 }
 
-// The core that this thread may not leave; -1 if it has a choice.
-int bound_core() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (::sched_getaffinity(0, sizeof(cores), &cores) != 0 || CPU_COUNT(&cores) != 1) return -1;
-  return ::sched_getcpu();
-}
-
 }  // namespace
 
 SharedBarrier::Patience SharedBarrier::patience_for(int ranks, std::function<void()> idle) {
   const bool crowded = ranks > ::sysconf(_SC_NPROCESSORS_ONLN);
-  return {crowded ? kYieldNs : kSpinNs, crowded, crowded ? bound_core() : -1, std::move(idle)};
-}
-
-void SharedBarrier::settle(const Patience& patience) {
-  if (patience.core >= 0) ++cores_[static_cast<size_t>(patience.core) % kCores].residents;
+  return {kSpinNs, crowded, std::move(idle)};
 }
 
 SharedBarrier::Outcome SharedBarrier::wait(uint64_t round_number, int ranks, Voice voice,
-                                           const Patience& patience) {
+                                           const Patience& patience, Seat& seat) {
   const auto number = static_cast<uint32_t>(round_number);
   const auto all = static_cast<uint32_t>(ranks);
   const Round round = {number, number * all, number * all + all};
   if (voice == Voice::kTells) told_[number % 2].store(number + 1, std::memory_order_relaxed);
-  if (patience.core >= 0) ++cores_[static_cast<size_t>(patience.core) % kCores].arrived;
+  if (patience.yields) sit_down(round, seat);
   const uint32_t place = arrived_.fetch_add(1, std::memory_order_seq_cst) - round.first;
   if (broken() != 0) return passed(round) ? met(round) : Outcome::kBroken;
   TESSERA_ASSERT(place < all);
@@ -80,26 +72,57 @@ SharedBarrier::Outcome SharedBarrier::wait(uint64_t round_number, int ranks, Voi
   return met(round);
 }
 
+SharedBarrier::Core& SharedBarrier::core_here() {
+  // A system that does not tell makes one core of all.
+  return cores_[static_cast<size_t>(std::max(::sched_getcpu(), 0)) % kCores];
+}
+
+// Says that this rank has come, to those on the same core.
+void SharedBarrier::sit_down(const Round& round, Seat& seat) {
+  Core& core = core_here();
+  const auto index = static_cast<int>(&core - cores_.data());
+  if (seat.core_ != index) {
+    if (seat.core_ >= 0) --cores_[static_cast<size_t>(seat.core_)].residents;
+    ++core.residents;
+    seat.core_ = index;
+  }
+  const uint64_t first = uint64_t{round.number} << 32 | 1;
+  uint64_t seen = core.arrived.load(std::memory_order_relaxed);
+  while (!core.arrived.compare_exchange_weak(seen, seen >> 32 == round.number ? seen + 1 : first,
+                                             std::memory_order_relaxed)) {
+  }
+}
+
 SharedBarrier::Outcome SharedBarrier::met(const Round& round) const {
   const uint32_t told = told_[round.number % 2].load(std::memory_order_relaxed);
   return told == round.number + 1 ? Outcome::kMet : Outcome::kMetSilently;
 }
 
 // Looks for as long as the rank is patient; whether there is nothing more to wait for.
-bool SharedBarrier::spin(const Round& round, const Patience& patience) const {
+bool SharedBarrier::spin(const Round& round, const Patience& patience) {
   if (patience.spin_ns <= 0) return false;
-  if (look(round, patience)) return true;
+  if (look(round, patience.yields && !is_last_here(round))) return true;
   const PosixClock clock;
-  const int64_t end = clock.now_ns() + patience.spin_ns;
+  const int64_t begin = clock.now_ns();
+  int64_t now = begin;
+  int64_t last_arrival = begin;
+  uint32_t arrived = arrived_.load(std::memory_order_relaxed);
+  bool others_work_here = false;
   do {
-    if (look(round, patience)) return true;
-  } while (clock.now_ns() < end);
+    const bool last = is_last_here(round);
+    const bool keeps = last && now - begin < kKeepNs;
+    if (look(round, patience.yields && !keeps)) return true;
+    now = clock.now_ns();
+    const uint32_t seen = arrived_.load(std::memory_order_relaxed);
+    if (seen != arrived) last_arrival = now;
+    arrived = seen;
+    others_work_here = patience.yields && !last;
+  } while (now - last_arrival < (others_work_here ? kYieldNs : patience.spin_ns));
   return false;
 }
 
 // Looks a few times, or once and offers the core.
-bool SharedBarrier::look(const Round& round, const Patience& patience) const {
-  const bool offers = patience.yields && !may_keep_core(round, patience);
+bool SharedBarrier::look(const Round& round, bool offers) const {
   for (int i = 0; i < (offers ? 1 : kSpinLooks); ++i) {
     if (passed(round) || broken() != 0) return true;
     relax();
@@ -108,12 +131,12 @@ bool SharedBarrier::look(const Round& round, const Patience& patience) const {
   return false;
 }
 
-// Whether no other rank has a use for this one's core: all that are bound to it have arrived.
-bool SharedBarrier::may_keep_core(const Round& round, const Patience& patience) const {
-  if (patience.core < 0) return false;
-  const Core& core = cores_[static_cast<size_t>(patience.core) % kCores];
-  const uint32_t all = (round.number + 1) * core.residents.load(std::memory_order_relaxed);
-  return static_cast<int32_t>(core.arrived.load(std::memory_order_relaxed) - all) >= 0;
+// Whether no other rank has a use for this core: all that were last seen on it have arrived.
+bool SharedBarrier::is_last_here(const Round& round) {
+  const Core& core = core_here();
+  const uint64_t arrived = core.arrived.load(std::memory_order_relaxed);
+  const uint64_t here = arrived >> 32 == round.number ? arrived & UINT32_MAX : 0;
+  return here >= core.residents.load(std::memory_order_relaxed);
 }
 
 void SharedBarrier::break_up(uint32_t reason) {

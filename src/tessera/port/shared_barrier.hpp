@@ -5,7 +5,7 @@
 // for a while, which is less than going to sleep costs, and then sleeps on it in the kernel until
 // the last one wakes all with one system call. Where there are more ranks than cores they offer
 // their core between two looks, so that those who are still to come can use it; the last one of
-// those that are bound to a core knows that none of them needs it.
+// those that were seen on a core knows that none of them needs it, and keeps it for a while.
 //   (B1) wait() answers that they have met only after all ranks have called it for this round, and
 //        their writes before it are seen after it.
 //   (B2) After break_up() no call waits: those that not all ranks have made answer kBroken.
@@ -29,10 +29,15 @@ class SharedBarrier {
 
   // How a rank waits.
   struct Patience {
-    int64_t spin_ns = 0;         // looks at the memory for so long before it sleeps
+    int64_t spin_ns = 0;         // looks at the memory for so long without news before it sleeps
     bool yields = false;         // offers its core between two looks
-    int core = -1;               // to which it is bound, if it is, and has said so in settle()
     std::function<void()> idle;  // called about every millisecond of sleep; may be empty
+  };
+
+  // On which core a rank was when it last came: its own, one for each rank and barrier.
+  class Seat {
+    friend class SharedBarrier;
+    int core_ = -1;
   };
 
   SharedBarrier() = default;
@@ -43,10 +48,9 @@ class SharedBarrier {
   // Patience for so many ranks on this machine.
   [[nodiscard]] static Patience patience_for(int ranks, std::function<void()> idle);
 
-  // Says before its first round that this rank is bound to a core, if it is.
-  void settle(const Patience& patience);
   // Rounds are numbered from 0, on every rank alike.
-  [[nodiscard]] Outcome wait(uint64_t round, int ranks, Voice voice, const Patience& patience);
+  [[nodiscard]] Outcome wait(uint64_t round, int ranks, Voice voice, const Patience& patience,
+                             Seat& seat);
 
   // Wakes everybody for good. `reason` is any number but 0; the first one stays.
   void break_up(uint32_t reason);
@@ -65,9 +69,10 @@ class SharedBarrier {
     return static_cast<int32_t>(arrived_.load(std::memory_order_acquire) - round.end) >= 0;
   }
   [[nodiscard]] Outcome met(const Round& round) const;
-  [[nodiscard]] bool spin(const Round& round, const Patience& patience) const;
-  [[nodiscard]] bool look(const Round& round, const Patience& patience) const;
-  [[nodiscard]] bool may_keep_core(const Round& round, const Patience& patience) const;
+  [[nodiscard]] bool spin(const Round& round, const Patience& patience);
+  [[nodiscard]] bool look(const Round& round, bool offers) const;
+  [[nodiscard]] bool is_last_here(const Round& round);
+  void sit_down(const Round& round, Seat& seat);
   void sleep(const Round& round);
   void wake_all();
 
@@ -79,13 +84,15 @@ class SharedBarrier {
   std::array<std::atomic<uint32_t>, 2> told_ = {};
   alignas(64) std::atomic<uint32_t> asleep_ = 0;
 
-  // The ranks that are bound to a core, and their arrivals; only they look at it. Cores of which
-  // there are more share one.
+  // The ranks that were last seen on a core, and how many have come there in which round: a round
+  // in the upper half, a count in the lower. Only who is there looks at it. Cores of which there
+  // are more share one.
   struct alignas(64) Core {
     std::atomic<uint32_t> residents = 0;
-    std::atomic<uint32_t> arrived = 0;
+    std::atomic<uint64_t> arrived = 0;
   };
   static constexpr size_t kCores = 256;
+  [[nodiscard]] Core& core_here();
   std::array<Core, kCores> cores_ = {};
 };
 
