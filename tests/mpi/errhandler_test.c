@@ -49,6 +49,13 @@ static void errhandler_handles(void) {
   CHECK_OK(MPI_File_close(&file));
 }
 
+static void errhandler_null(void) {
+  MPI_File file = check_create(check_path("dat"));
+  CHECK_ANY_ERROR(MPI_File_set_errhandler(file, MPI_ERRHANDLER_NULL));
+  CHECK_ANY_ERROR(MPI_File_seek(file, -1, MPI_SEEK_SET));
+  CHECK_OK(MPI_File_close(&file));
+}
+
 static void errhandler_user(void) {
   MPI_Errhandler mine, found = MPI_ERRHANDLER_NULL;
   CHECK_OK(MPI_File_create_errhandler(handler, &mine));
@@ -155,6 +162,7 @@ static void errhandler_abort(void) {
 const struct Subtest errhandler_subtests[] = {
     {"errhandler_default", errhandler_default, CHECK_ALWAYS},
     {"errhandler_handles", errhandler_handles, CHECK_ALWAYS},
+    {"errhandler_null", errhandler_null, CHECK_ALWAYS},
     {"errhandler_user", errhandler_user, CHECK_ALWAYS},
     {"errhandler_call", errhandler_call, CHECK_ALWAYS},
     {"errhandler_of_null", errhandler_of_null, CHECK_ALWAYS},

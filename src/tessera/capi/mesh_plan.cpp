@@ -1,8 +1,5 @@
 #include "tessera/capi/mesh_plan.hpp"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -34,16 +31,8 @@ Result<mesh::Partition> divided(const mesh::Mesh& mesh, int parts, uint64_t seed
   return one_at_a_time.with([&](Metis&) { return mesh::partition_nodes(mesh, parts, seed); });
 }
 
-// For reading. Asked before opening it: a pipe of that name would make us wait for its other end.
-Result<std::unique_ptr<PlainFile>> open_regular(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot open " + path);
-  if (!S_ISREG(status.st_mode)) return base::fail(Code::kInvalid, path + " is not a regular file");
-  return PlainFile::open(path, {});
-}
-
 Result<base::Bytes> read_file(const std::string& path) {
-  TESSERA_TRY(const auto file, open_regular(path));
+  TESSERA_TRY(const auto file, PlainFile::open_regular(path, {}));
   TESSERA_TRY(const int64_t size, file->size());
   base::Bytes bytes(base::exact_cast<size_t>(size));
   const port::Transfer read = file->read_at(0, bytes);
@@ -53,7 +42,7 @@ Result<base::Bytes> read_file(const std::string& path) {
 }
 
 Result<mesh::Partition> read_partition(const std::string& path, int64_t nodes, int parts) {
-  TESSERA_TRY(const auto file, open_regular(path));
+  TESSERA_TRY(const auto file, PlainFile::open_regular(path, {}));
   TESSERA_TRY(auto partition, mesh::read_partition(*file, nodes));
   if (partition.parts == parts) return partition;
   return base::fail(Code::kInvalid, path + " has " + std::to_string(partition.parts) +
@@ -195,7 +184,7 @@ Result<std::vector<int32_t>> MeshPlan::part_of() const {
 
 Result<MeshPlan> plan_files(const std::string& mesh_path, const std::string& partition_path,
                             int parts, const owner::PolicyOptions& options) {
-  TESSERA_TRY(const auto mesh_file, open_regular(mesh_path));
+  TESSERA_TRY(const auto mesh_file, PlainFile::open_regular(mesh_path, {}));
   if (partition_path.empty()) {
     TESSERA_TRY(const auto loaded, mesh::load_mesh(*mesh_file));
     return MeshPlan::divide(loaded.mesh, parts, options);

@@ -1,11 +1,6 @@
 #include "tessera/cli/file_kind.hpp"
 
-#include <fcntl.h>
-#include <fmt/core.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "tessera/container/reader_lock.hpp"
 
@@ -32,16 +27,8 @@ Result<FileKind> kind_of(port::File& file) {
 
 Result<std::unique_ptr<port::PlainFile>> open_regular(const std::string& path,
                                                       port::Access access) {
-  // Asked before opening it: a pipe of that name would make us wait for its other end.
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot open " + path);
-  if (!S_ISREG(status.st_mode)) {
-    return base::fail(Code::kInvalid,
-                      fmt::format("{} is {}; name a file", path,
-                                  S_ISDIR(status.st_mode) ? "a directory" : "not a regular file"));
-  }
   const bool writes = access == port::Access::kReadWrite;
-  TESSERA_TRY(auto file, port::PlainFile::open(path, {.read = true, .write = writes}));
+  TESSERA_TRY(auto file, port::PlainFile::open_regular(path, {.write = writes}));
   if (!writes) container::hold_for_reading(*file);
   return file;
 }

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "tessera/mpiio/access.hpp"
 #include "tessera/mpiio/error_handlers.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/native.hpp"
@@ -61,6 +62,9 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function* function, MPI_Errha
 
 int MPI_File_set_errhandler(MPI_File fh, MPI_Errhandler errhandler) {
   if (OpenFile* file = OpenFile::from(fh)) {
+    if (errhandler == MPI_ERRHANDLER_NULL) {
+      return raise(*file, fault(MPI_ERR_ARG, "MPI_ERRHANDLER_NULL handles no errors").error);
+    }
     file->handler = ErrorHandler(errhandler);
     return MPI_SUCCESS;
   }

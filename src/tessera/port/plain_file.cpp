@@ -135,6 +135,16 @@ struct flock range_of(int64_t begin, int64_t end, RangeLock lock) {
 PlainFile::PlainFile(std::string path, Descriptor descriptor, EmulatedStore store)
     : File(std::move(path)), descriptor_(std::move(descriptor)), store_(store) {}
 
+base::Result<std::unique_ptr<PlainFile>> PlainFile::open_regular(const std::string& path,
+                                                                 const OpenMode& mode) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot open " + path);
+  if (S_ISREG(status.st_mode)) return open(path, mode);
+  const bool folder = S_ISDIR(status.st_mode);
+  return base::fail(base::Code::kInvalid, path + (folder ? " is a directory; name a file"
+                                                         : " is not a regular file; name one"));
+}
+
 PlainFile::~PlainFile() = default;
 
 base::Result<std::unique_ptr<PlainFile>> PlainFile::open(const std::string& path,

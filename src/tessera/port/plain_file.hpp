@@ -41,6 +41,10 @@ class PlainFile final : public File {
   // Fails with kInvalid where TESSERA_EMULATED_STORE makes no sense.
   [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open(const std::string& path,
                                                                      const OpenMode& mode);
+  // The same for a file that a user named: fails with kInvalid where something else than a regular
+  // file is there, without opening it, since a pipe would make us wait for its other end.
+  [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open_regular(
+      const std::string& path, const OpenMode& mode);
   ~PlainFile() override;
 
   [[nodiscard]] base::Result<void> truncate(int64_t size) override;
