@@ -14,6 +14,7 @@
 
 #include "bench/scratch_folder.hpp"
 #include "tessera/daemon/lock_daemon.hpp"
+#include "tessera/lock/lock_agent.hpp"
 #include "tessera/lock/lock_connection.hpp"
 #include "tessera/lock/lock_table.hpp"
 #include "tessera/pattern/encode.hpp"
@@ -200,6 +201,7 @@ struct Client {
   static base::Result<std::shared_ptr<Client>> make(const std::string& address) {
     auto client = std::make_shared<Client>();
     TESSERA_TRY(client->transport, port::PosixTransport::create());
+    client->transport->look_before_sleep(lock::LockAgent::kAwakeNs);  // as an agent does
     client->connection = std::make_unique<LockConnection>(
         address, "bench", LockConnection::World{*client->transport, client->clock});
     return client;

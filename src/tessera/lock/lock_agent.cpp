@@ -67,6 +67,7 @@ Result<std::shared_ptr<LockAgent>> LockAgent::on_sockets(const std::string& addr
     LockAgent agent;
   };
   TESSERA_TRY(auto sockets, port::AuthenticatedSockets::create(std::move(key)));
+  sockets->look_before_sleep(kAwakeNs);
   const auto whole = std::make_shared<Whole>(std::move(sockets), address, name, std::move(revive));
   return std::shared_ptr<LockAgent>(whole, &whole->agent);
 }

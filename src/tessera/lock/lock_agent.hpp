@@ -32,6 +32,10 @@ namespace tessera::lock {
 
 class LockAgent {
  public:
+  // For which a client looks for an answer before it sleeps: an answer of a server that is free
+  // takes less.
+  static constexpr int64_t kAwakeNs = 30'000;
+
   struct World {
     port::Transport& transport;
     // Makes a next_event() of the transport that waits, or else the next one, answer early; may be

@@ -27,6 +27,8 @@ class AuthenticatedSockets {
   [[nodiscard]] base::Result<Event> wait_for(Event::Kind kind, int64_t patience_ns);
   // As PosixTransport::wake(); also from signal handlers.
   void wake() { sockets_.wake(); }
+  // As of PosixTransport.
+  void look_before_sleep(int64_t nanoseconds) { sockets_.look_before_sleep(nanoseconds); }
 
  private:
   AuthenticatedSockets(std::unique_ptr<PosixTransport> sockets, std::optional<SecretKey> key,

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -223,12 +224,17 @@ void PosixTransport::close(ConnectionId connection) {
 }
 
 std::optional<Event> PosixTransport::next_event(int64_t wait_ns_max) {
-  const int64_t deadline_ns = base::checked_add(clock_.now_ns(), std::max<int64_t>(wait_ns_max, 0))
+  const int64_t begin_ns = clock_.now_ns();
+  const int64_t deadline_ns = base::checked_add(begin_ns, std::max<int64_t>(wait_ns_max, 0))
                                   .value_or(std::numeric_limits<int64_t>::max());
+  int64_t now_ns = begin_ns;
   bool may_wait = true;
   while (events_.empty() && may_wait) {
-    const bool woken = poll_once(deadline_ns);
-    may_wait = !woken && clock_.now_ns() < deadline_ns;
+    const bool looks = now_ns - begin_ns < look_ns_;
+    const bool woken = poll_once(looks ? now_ns : deadline_ns);
+    now_ns = clock_.now_ns();
+    may_wait = !woken && now_ns < deadline_ns;
+    if (looks && may_wait && events_.empty()) ::sched_yield();
   }
   if (events_.empty()) return std::nullopt;
   Event event = std::move(events_.front());

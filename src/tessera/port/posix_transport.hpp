@@ -39,6 +39,10 @@ class PosixTransport final : public Transport {
   // Makes a next_event() that waits, or else the next one, answer early with nothing.
   void wake();
 
+  // For whoever expects an answer at once: next_event() looks for so long before it sleeps, and
+  // offers its core between two looks. Waking a core takes longer than most answers. 0 at first.
+  void look_before_sleep(int64_t nanoseconds) { look_ns_ = nanoseconds; }
+
  private:
   struct Listener {
     Descriptor socket;
@@ -91,6 +95,7 @@ class PosixTransport final : public Transport {
   Descriptor wake_;
   Descriptor watch_;  // of all sockets, and of wake_
   uint64_t next_id_ = 1;
+  int64_t look_ns_ = 0;
   std::vector<Listener> listeners_;
   Connections connections_;
   std::deque<Event> events_;

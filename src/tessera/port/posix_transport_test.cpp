@@ -163,6 +163,20 @@ TEST(PosixTransport, TwoThreadsExchangeMoreThanTheSocketsHold) {
   echo.join();
 }
 
+TEST(PosixTransport, WhoLooksBeforeItSleepsWaitsNoLongerAndIsWokenToo) {
+  const auto transport = PosixTransport::create().value();
+  transport->look_before_sleep(2'000'000);
+  const PosixClock clock;
+  const int64_t begin = clock.now_ns();
+  EXPECT_FALSE(transport->next_event(1'000'000));  // ends while it looks
+  EXPECT_FALSE(transport->next_event(4'000'000));  // and while it sleeps
+  EXPECT_GE(clock.now_ns() - begin, 5'000'000);
+  std::thread waker([&] { transport->wake(); });
+  EXPECT_FALSE(transport->next_event(60'000'000'000));
+  waker.join();
+  EXPECT_LT(clock.now_ns() - begin, 50'000'000'000);
+}
+
 TEST(SocketAddress, TextsParseAndReturn) {
   for (const char* text : {"unix:/tmp/a.sock", "tcp:127.0.0.1:7000", "tcp:[::1]:80"}) {
     const auto address = parse_socket_address(text);
