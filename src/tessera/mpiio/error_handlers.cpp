@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -75,15 +74,17 @@ bool is_fatal(MPI_Errhandler handler) {
 // One more reference that the MPI counts. MPI has no function for it: MPI_FILE_NULL takes the
 // handler for a moment and gives it back.
 void add_native_reference(MPI_Errhandler handler) {
-  static std::mutex one_at_a_time;
-  const std::lock_guard guard(one_at_a_time);
-  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  MPI_Errhandler again = MPI_ERRHANDLER_NULL;
-  TESSERA_NATIVE(MPI_File_get_errhandler)(MPI_FILE_NULL, &before);
-  TESSERA_NATIVE(MPI_File_set_errhandler)(MPI_FILE_NULL, handler);
-  TESSERA_NATIVE(MPI_File_get_errhandler)(MPI_FILE_NULL, &again);
-  TESSERA_NATIVE(MPI_File_set_errhandler)(MPI_FILE_NULL, before);
-  TESSERA_NATIVE(MPI_Errhandler_free)(&before);
+  struct Null {};
+  static auto& one_at_a_time = *new port::Guarded<Null>;
+  one_at_a_time.with([&](Null&) {
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+    MPI_Errhandler again = MPI_ERRHANDLER_NULL;
+    TESSERA_NATIVE(MPI_File_get_errhandler)(MPI_FILE_NULL, &before);
+    TESSERA_NATIVE(MPI_File_set_errhandler)(MPI_FILE_NULL, handler);
+    TESSERA_NATIVE(MPI_File_get_errhandler)(MPI_FILE_NULL, &again);
+    TESSERA_NATIVE(MPI_File_set_errhandler)(MPI_FILE_NULL, before);
+    TESSERA_NATIVE(MPI_Errhandler_free)(&before);
+  });
 }
 
 // The reference of an ErrorHandler. Predefined handlers live for ever and need none.
