@@ -44,7 +44,7 @@ int64_t KeptReads::copy(int64_t offset, std::span<const iovec> memory) {
   int64_t done = 0;
   for (const iovec& one : memory) {
     const KeptMapping::Run run = {Direction::kRead, offset + done, span_of(one)};
-    if (experience_.mapping.copy(run, {}) != KeptMapping::Answer::kCopied) break;
+    if (!experience_.mapping.copy(run)) break;
     done += std::ssize(run.memory);
   }
   return done;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "tessera/base/hot.hpp"
 #include "tessera/move/collective_choice.hpp"
 #include "tessera/move/collective_summary.hpp"
 #include "tessera/move/independent.hpp"
@@ -25,6 +26,7 @@ constexpr int64_t kLongRunMin = int64_t{64} << 10;
 Result<std::vector<base::Bytes>> exchange_summaries(const Move& move, Context& context,
                                                     port::Exchange& exchange) {
   const PhaseTimer timer(context.phases, &Phases::exchange_ns);
+  if (move.file.empty() && context.before) return exchange.listen();
   return exchange.all_gather(encode(summary_of(move, context), policy_of(move.direction, context)));
 }
 
@@ -36,7 +38,9 @@ Result<void> agree(const Result<void>& mine, Context& context, port::Exchange& e
 // A write while others write between its bytes: no gap may be written back, not even under a lock,
 // since the others take none.
 Transfer execute_without_gaps(const Move& move, Context& context) {
-  const Hints hints = context.hints.without_gaps();
+  std::optional<Hints> made;
+  if (context.gapless_hints == nullptr) made = context.hints.without_gaps();
+  const Hints& hints = made ? *made : *context.gapless_hints;
   Context own = {
       context.file, context.locks,      hints,         context.costs,     context.phases, {},
       {},           context.companions, context.place, context.experience};
@@ -53,9 +57,18 @@ Transfer execute_own(const Move& move, Context& context, bool among_others) {
              : execute_independent(move, context);
 }
 
-Experience::Shape shape_of(const Move& move, Context& context) {
+// Whether the move reaches behind the end of the file. Bytes that an earlier one has found in it
+// are not asked for again.
+bool grows(const Move& move, Context& context) {
+  const Interval span = move.file.span();
+  Experience* const experience = context.experience;
+  if (experience != nullptr && experience->mapping.reaches(span, move.direction)) return false;
   const auto size = context.file.size();
-  return {move.size(), move.file.runs(), size && *size < move.file.span().end};
+  return size && *size < span.end;
+}
+
+Experience::Shape shape_of(const Move& move, Context& context) {
+  return {move.size(), move.file.runs(), grows(move, context)};
 }
 
 void note_way(const Move& move, Context& context, bool apart) {
@@ -84,15 +97,13 @@ struct Ways {
   std::function<std::optional<Transfer>(const Move&, const Picture&, WayChoice&)> together;
 };
 
-// The move once all have met.
-Transfer execute_met(const Move& move, Context& context, port::Exchange& exchange,
-                     const Ways& ways) {
-  const auto all = exchange_summaries(move, context, exchange);
-  if (!all) return {0, base::failure_of(all)};
+// The move once all have told each other what theirs are.
+Transfer execute_told(const std::vector<base::Bytes>& all, const Move& move, Context& context,
+                      port::Exchange& exchange, const Ways& ways) {
   // All is done, and everybody knows it.
   const auto silent = [](const base::Bytes& message) { return message.empty(); };
-  if (std::all_of(all->begin(), all->end(), silent)) return {};
-  const auto picture = picture_of(*all);
+  if (std::all_of(all.begin(), all.end(), silent)) return {};
+  const auto picture = picture_of(all);
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
   WayChoice way = ways.choose(*picture);
@@ -104,6 +115,13 @@ Transfer execute_met(const Move& move, Context& context, port::Exchange& exchang
   if (moved) return *std::move(moved);
   const std::string reason = way.reason.empty() ? describe(*picture) : way.reason;
   return execute_separately(move, context, exchange, *picture, reason);
+}
+
+Transfer execute_met(const Move& move, Context& context, port::Exchange& exchange,
+                     const Ways& ways) {
+  const auto all = exchange_summaries(move, context, exchange);
+  if (!all) return {0, base::failure_of(all)};
+  return execute_told(*all, move, context, exchange, ways);
 }
 
 // Executes the move, and then takes part with nothing left to do. Others that rewrite gaps do so
@@ -133,14 +151,8 @@ bool goes_ahead(const Move& move, Context& context, int64_t alone_min) {
          context.experience->went_apart(move.direction, shape_of(move, context));
 }
 
-}  // namespace
-
-bool may_go_ahead(Direction direction, const Hints& hints) {
-  const Toggle buffering = direction == Direction::kRead ? hints.cb_read : hints.cb_write;
-  return hints.collective == CollectiveHint::kAutomatic && buffering == Toggle::kAutomatic;
-}
-
-Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
+// The ways of ranks of one node.
+Ways ways_in_team(Direction direction, Context& context, port::Team& team) {
   const auto together = [&](const Move& mine, const Picture& picture, WayChoice& way) {
     if (picture.policy.collective != CollectiveHint::kTwoPhase) {
       return move_through_windows(mine, context, team, picture, way);
@@ -149,10 +161,33 @@ Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
     TwoPhaseRoute route = {node, way};
     return move_in_two_phases(mine, context, team, picture, route);
   };
-  const auto choose = [&](const Picture& picture) { return choose_way(picture, move.direction); };
-  const Ways ways = {choose, together};
+  const auto choose = [direction](const Picture& picture) {
+    return choose_way(picture, direction);
+  };
+  return {choose, together};
+}
+
+}  // namespace
+
+TESSERA_HOT bool may_go_ahead(Direction direction, const Hints& hints) {
+  const Toggle buffering = direction == Direction::kRead ? hints.cb_read : hints.cb_write;
+  return hints.collective == CollectiveHint::kAutomatic && buffering == Toggle::kAutomatic;
+}
+
+Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
+  const Ways ways = ways_in_team(move.direction, context, team);
   return goes_ahead(move, context, 1) ? execute_ahead(move, context, team, ways)
                                       : execute_met(move, context, team, ways);
+}
+
+TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team,
+                                        const std::function<Context()>& context) {
+  TESSERA_TRY(const auto told, team.listen());
+  if (told.empty()) return {};
+  Move nothing;
+  nothing.direction = direction;
+  Context needed = context();
+  return execute_told(told, nothing, needed, team, ways_in_team(direction, needed, team)).status;
 }
 
 Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange& exchange,

@@ -11,6 +11,8 @@
 // Thread safety: as Exchange, one thread at a time for each rank.
 #pragma once
 
+#include <functional>
+
 #include "tessera/move/engine.hpp"
 #include "tessera/move/move.hpp"
 #include "tessera/port/exchange.hpp"
@@ -23,6 +25,11 @@ namespace tessera::move {
 
 // The ranks of one node, through windows of common memory.
 [[nodiscard]] Transfer execute_in_team(const Move& move, Context& context, port::Team& team);
+
+// The end of execute_in_team() for a rank that has moved its bytes already, and well (C2).
+// `context` is asked for only if others have something left to do, in which all take part.
+[[nodiscard]] base::Result<void> finish_in_team(Direction direction, port::Team& team,
+                                                const std::function<Context()>& context);
 
 // Ranks of several nodes. node[r] is the node of rank r, the same on all ranks.
 [[nodiscard]] Transfer execute_across_nodes(const Move& move, Context& context,

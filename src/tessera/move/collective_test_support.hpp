@@ -166,6 +166,11 @@ struct Played {
 
 inline Transfer execute_rank(const Scene& scene, const Move& move, Context& context,
                              port::Team& team) {
+  // Of those with nothing to move, every other rank has been ahead, as far as the rest can tell.
+  const bool done = move.file.empty() && context.before && team.rank() % 2 == 1;
+  if (scene.node.empty() && done) {
+    return {0, finish_in_team(scene.direction, team, [&] { return context; })};
+  }
   if (scene.node.empty()) return execute_in_team(move, context, team);
   return execute_across_nodes(move, context, team, scene.node);
 }

@@ -61,6 +61,8 @@ struct Context {
   int place = 0;  // of this one among them
   // Of this rank with the file; used and added to. May be null.
   Experience* experience = nullptr;
+  // hints.without_gaps(), if somebody has them; else they are made where they are needed.
+  const Hints* gapless_hints = nullptr;
 };
 
 }  // namespace tessera::move

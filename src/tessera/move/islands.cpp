@@ -1,6 +1,7 @@
 #include "tessera/move/islands.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tessera/base/assert.hpp"
 
@@ -17,10 +18,18 @@ int64_t piece_end(int64_t begin, int64_t length_max) {
   return aligned > begin ? aligned : end;
 }
 
+// The island that is all there is, if that can be told from its ends and its size.
+std::optional<Island> only_island(const pattern::Pattern& file, const IslandLimits& limits) {
+  const pattern::Interval span = file.span();
+  const bool whole = !file.empty() && span.end <= piece_end(span.begin, limits.length_max) &&
+                     span.length() - file.size() <= limits.gap_max;
+  return whole ? std::optional(Island{{0, file.size()}, span}) : std::nullopt;
+}
+
 }  // namespace
 
 IslandWalk::IslandWalk(const pattern::Pattern& file, const IslandLimits& limits)
-    : limits_(limits), cursor_(file) {
+    : limits_(limits), only_(only_island(file, limits)), cursor_(file) {
   TESSERA_ASSERT(file.ascending());
   TESSERA_ASSERT(limits.gap_max >= 0 && limits.length_max > 0);
 }
@@ -52,6 +61,10 @@ bool IslandWalk::extend(Island& island, int64_t end_max) {
 }
 
 bool IslandWalk::next(Island& island) {
+  if (only_) {
+    island = *only_;
+    return std::exchange(stream_, only_->stream.end) == 0;
+  }
   if (!refill()) return false;
   const int64_t begin = stripe_.at[0] + taken_;
   island.file = {begin, begin};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tessera/pattern/cursor.hpp"
 #include "tessera/pattern/trace.hpp"
@@ -29,7 +30,7 @@ class IslandWalk {
   IslandWalk(const pattern::Pattern& file, const IslandLimits& limits);
 
   // The next island; false at the end. Together the islands hold the whole stream, in order.
-  // Cost: O(stripes met).
+  // Cost: O(stripes met); O(1) where all gaps together are no wider than one may be.
   [[nodiscard]] bool next(Island& island);
 
  private:
@@ -37,6 +38,7 @@ class IslandWalk {
   [[nodiscard]] bool extend(Island& island, int64_t end_max);
 
   const IslandLimits limits_;
+  const std::optional<Island> only_;  // where that is known without a walk
   pattern::Cursor<1> cursor_;
   pattern::Stripe<1> stripe_;  // what is left of it; none if its count is 0
   int64_t taken_ = 0;          // bytes of its first run that an island has already

@@ -1,13 +1,15 @@
 #include "tessera/move/kept_mapping.hpp"
 
+#include "tessera/base/hot.hpp"
+
 namespace tessera::move {
 
-bool KeptMapping::State::holds(Interval part, Direction direction) const {
+TESSERA_HOT bool KeptMapping::State::holds(Interval part, Direction direction) const {
   return mapping && mapping->begin() <= part.begin && part.end <= mapping->end() &&
          (direction == Direction::kRead || mapping->access() == port::Access::kReadWrite);
 }
 
-bool KeptMapping::State::reaches(Interval part, Direction direction) const {
+TESSERA_HOT bool KeptMapping::State::reaches(Interval part, Direction direction) const {
   return holds(part, direction) && part.end <= settled_end[index_of(direction)];
 }
 
@@ -47,26 +49,27 @@ void KeptMapping::note_missed(Interval part, Direction direction, double ns) {
   state_.with([&](State& state) { state.add_missed(part, direction, ns); });
 }
 
-KeptMapping::Answer KeptMapping::copy(const Run& run, const Gain& gain) {
-  const Interval part = run.part();
-  const size_t at = index_of(run.direction);
+TESSERA_HOT bool KeptMapping::copy(const Run& run) {
   return state_.with([&](State& state) {
-    if (state.reaches(part, run.direction)) {
-      const bool reads = run.direction == Direction::kRead;
-      state.stored |= !reads;
-      const bool copied = reads ? state.mapping->load(run.offset, run.memory)
-                                : state.mapping->store(run.offset, run.memory);
-      if (copied) return Answer::kCopied;
-      // The file is not what it was.
-      state.settled_end = {};
-      return Answer::kAbsent;
-    }
-    state.add_missed(part, run.direction, gain.saved_ns);
-    const bool held = state.holds(part, run.direction);
-    if (!held && state.missed_ns[at] < gain.price_ns) return Answer::kAbsent;
+    if (!state.reaches(run.part(), run.direction)) return false;
+    const bool reads = run.direction == Direction::kRead;
+    state.stored |= !reads;
+    const bool copied = reads ? state.mapping->load(run.offset, run.memory)
+                              : state.mapping->store(run.offset, run.memory);
+    // The file is not what it was.
+    if (!copied) state.settled_end = {};
+    return copied;
+  });
+}
+
+bool KeptMapping::wants(Interval part, Direction direction, const Gain& gain) {
+  return state_.with([&](State& state) {
+    const size_t at = index_of(direction);
+    state.add_missed(part, direction, gain.saved_ns);
+    if (!state.holds(part, direction) && state.missed_ns[at] < gain.price_ns) return false;
     // Should it turn out to be impossible, that is not tried again at once.
     state.missed_ns[at] = 0;
-    return Answer::kWanted;
+    return true;
   });
 }
 

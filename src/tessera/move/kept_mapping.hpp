@@ -60,14 +60,14 @@ class KeptMapping {
     double saved_ns = 0;
     double price_ns = 0;
   };
-  enum class Answer { kCopied, kAbsent, kWanted };
-
   // Whether copy() would move a run in this part, as far as can be known.
   [[nodiscard]] bool reaches(Interval part, Direction direction);
 
-  // Copies the run, if the mapping holds it and it is settled (kCopied). If not, notes what was
-  // missed and says whether it pays to set one up and settle it (kWanted).
-  [[nodiscard]] Answer copy(const Run& run, const Gain& gain);
+  // Copies the run, if the mapping holds it and it is settled; whether it did.
+  [[nodiscard]] bool copy(const Run& run);
+  // After it did not: notes what was missed, and says whether it pays to set a mapping up for this
+  // part, or to settle it in the one that holds it.
+  [[nodiscard]] bool wants(Interval part, Direction direction, const Gain& gain);
 
   // Whether a move that takes the mapping may store in this part without a system call: it holds
   // it, and the bytes are settled. That something is stored is remembered then.

@@ -34,6 +34,7 @@ class MappedTransfer {
   bool extend_file(const Island& window);
   bool settle_file(const Island& window);
   bool move_window(const Island& window);
+  [[nodiscard]] int64_t gap_max() const;
   KeptMapping::Mapping find_mapping(const Island& window);
   bool move_part(Interval part, const port::FileMapping& mapping);
   [[nodiscard]] int64_t first_of(Interval part) const;
@@ -114,7 +115,7 @@ bool MappedTransfer::move_part(Interval part, const port::FileMapping& mapping) 
   std::byte* const stream = move_.base + move_.memory.at()[0];
   const int64_t turn = first_of(part);
   return copy(stream + turn, {turn, part.end}, mapping) &&
-         copy(stream + part.begin, {part.begin, turn}, mapping);
+         (turn == part.begin || copy(stream + part.begin, {part.begin, turn}, mapping));
 }
 
 // Where the copy begins. Cores that store short runs between each other's begin at different
@@ -158,9 +159,19 @@ KeptMapping::Mapping MappedTransfer::find_mapping(const Island& window) {
   return std::make_unique<port::FileMapping>(*std::move(made));
 }
 
+// Where a mapping of all of it is kept, and all of it lies in the file, no gap is too wide.
+int64_t MappedTransfer::gap_max() const {
+  if (context_.experience == nullptr) return kMappedGapMax;
+  KeptMapping& kept = context_.experience->mapping;
+  const Interval span = move_.file.span();
+  const bool kept_whole = kept.holds(large_pages_around(span), move_.direction) &&
+                          (reads() || kept.reaches(span, move_.direction));
+  return kept_whole ? span.length() : kMappedGapMax;
+}
+
 int64_t MappedTransfer::run() {
   int64_t done = 0;
-  IslandWalk walk(move_.file, {kMappedGapMax, kMappedWindowBytes});
+  IslandWalk walk(move_.file, {gap_max(), kMappedWindowBytes});
   for (Island window; walk.next(window) && move_window(window);) done = window.stream.end;
   return done;
 }

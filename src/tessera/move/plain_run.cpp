@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tessera/base/hot.hpp"
 #include "tessera/move/large_pages.hpp"
 
 namespace tessera::move {
@@ -24,7 +25,7 @@ Transfer execute_by_call(const PlainRun& run, port::PlainFile& file) {
                                            : file.write_at(run.offset, run.memory);
 }
 
-bool may_map(const PlainMeans& means) {
+TESSERA_HOT bool may_map(const PlainMeans& means) {
   const EngineHint engine = means.hints.engine;
   const bool allowed = engine == EngineHint::kAutomatic || engine == EngineHint::kMapped;
   return allowed && means.file.is_local();
@@ -46,15 +47,12 @@ void invest_in(Interval part, Direction direction, int64_t size, const PlainMean
 
 }  // namespace
 
-Transfer execute_plain(const PlainRun& run, const PlainMeans& means) {
+TESSERA_HOT Transfer execute_plain(const PlainRun& run, const PlainMeans& means) {
   if (run.memory.empty() || !may_map(means)) return execute_by_call(run, means.file);
-  switch (means.experience.mapping.copy(run, gain_of(run.part(), run.direction, means.costs))) {
-    case KeptMapping::Answer::kCopied:
-      return {std::ssize(run.memory), {}};
-    case KeptMapping::Answer::kAbsent:
-      return execute_by_call(run, means.file);
-    case KeptMapping::Answer::kWanted:
-      break;
+  KeptMapping& kept = means.experience.mapping;
+  if (kept.copy(run)) return {std::ssize(run.memory), {}};
+  if (!kept.wants(run.part(), run.direction, gain_of(run.part(), run.direction, means.costs))) {
+    return execute_by_call(run, means.file);
   }
   const auto size = means.file.size();
   Transfer moved = execute_by_call(run, means.file);

@@ -28,8 +28,7 @@ class PlainRunTest : public ::testing::Test {
   }
 
   bool is_copied(Direction direction, int64_t offset, Bytes& memory) {
-    return experience_.mapping.copy({direction, offset, memory}, {1, 1e9}) ==
-           KeptMapping::Answer::kCopied;
+    return experience_.mapping.copy({direction, offset, memory});
   }
 
   const port::TestDirectory directory_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/lock/no_locks.hpp"
 #include "tessera/move/collective.hpp"
 #include "tessera/move/independent.hpp"
@@ -215,6 +216,21 @@ Transfer execute_overlapping(OpenFile& file, const Move& moved, const base::Resu
   return mine;
 }
 
+// What a collective move works with that is not atomic.
+move::Context context_of(OpenFile& file) {
+  return {*file.file,
+          *file.locks,
+          *file.hints,
+          file.costs,
+          {},
+          {},
+          {},
+          file.group->node_size(),
+          file.group->node_rank(),
+          file.experience.get(),
+          file.gapless_hints.get()};
+}
+
 // Executes the move together with all ranks; `before` is what went wrong on this one already.
 Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before) {
   const Means means = means_of(file);
@@ -233,9 +249,9 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
   }
   const bool noted = Journal::get().on();
   const Stopwatch watch(noted);
-  move::Context context{
-      *means.file, *means.locks, *means.hints,     means.costs, {noted},
-      {},          before,       means.companions, means.place, means.experience.get()};
+  move::Context context = context_of(file);
+  context.phases.measured = noted;
+  context.before = before;
   port::Team* team = file.group->team();
   Transfer done =
       team != nullptr
@@ -245,7 +261,7 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
   return done;
 }
 
-Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
+TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
   const pattern::Interval bytes{plain.offset, plain.offset + std::ssize(plain.memory)};
   if (file.record) file.record->note_access(bytes);
   lock::Held held;
@@ -260,7 +276,7 @@ Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& 
   return {moved.bytes, std::move(moved.status)};
 }
 
-Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
+TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
   if (const auto plain = as_plain(file, access, buffer)) {
     return access_plainly(file, access, *plain);
   }
@@ -276,13 +292,13 @@ Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
 }
 
 // Whether ranks hold equal copies of what they write, of which one is enough.
-bool is_replicated(const OpenFile& file, Direction direction) {
+TESSERA_HOT bool is_replicated(const OpenFile& file, Direction direction) {
   return direction == Direction::kWrite && file.hints->replicated;
 }
 
 // Whether one run may be moved before the ranks meet: they are on one node, and no hint asks for
 // buffers of aggregators.
-bool goes_ahead(const OpenFile& file, const Access& access) {
+TESSERA_HOT bool goes_ahead(const OpenFile& file, const Access& access) {
   return file.group->team() != nullptr && !is_replicated(file, access.direction) &&
          move::may_go_ahead(access.direction, *file.hints);
 }
@@ -296,8 +312,14 @@ Transfer execute_grouped(OpenFile& file, const Move& moved, const base::Result<v
 }
 
 // A rank that moves one run does so before it meets the others (C2 of move/collective.hpp).
-Done access_plainly_together(OpenFile& file, const Access& access, const move::PlainRun& plain) {
+TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
+                                         const move::PlainRun& plain) {
   Done mine = access_plainly(file, access, plain);
+  if (mine.status && !file.atomic) {
+    mine.status = move::finish_in_team(access.direction, *file.group->team(),
+                                       [&file] { return context_of(file); });
+    return mine;
+  }
   Move nothing;
   nothing.direction = access.direction;
   mine.status = execute_together(file, nothing, mine.status).status;
@@ -305,7 +327,7 @@ Done access_plainly_together(OpenFile& file, const Access& access, const move::P
 }
 
 // A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
-Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
+TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
   if (const auto plain = as_plain(file, access, buffer); plain && goes_ahead(file, access)) {
     return access_plainly_together(file, access, *plain);
   }
@@ -351,7 +373,7 @@ Means means_of(OpenFile& file) {
   means.file = file.file.get();
   means.objects = file.objects.get();
   means.locks = file.locks.get();
-  means.hints = file.atomic ? file.atomic_hints : file.hints;
+  means.hints = file.atomic ? file.gapless_hints : file.hints;
   means.costs = file.costs;
   means.experience = file.experience;
   means.rank = file.group->rank();
@@ -390,7 +412,8 @@ Done finish(const Prepared& prepared, const Transfer& moved, const Buffer& buffe
   return done;
 }
 
-int access(OpenFile& file, const Access& asked, const Buffer& buffer, MPI_Status* status) {
+TESSERA_HOT int access(OpenFile& file, const Access& asked, const Buffer& buffer,
+                       MPI_Status* status) {
   if (asked.collective && file.split) {
     return raise(
         file, fault(MPI_ERR_IO, "a split collective access of " + file.path + " has not ended yet")
@@ -425,7 +448,7 @@ int end_access(OpenFile& file, const void* /*buffer*/, int kind, MPI_Status* sta
   return ended.code == MPI_SUCCESS ? MPI_SUCCESS : file.handler.call(file.handle(), ended.code);
 }
 
-void set_status(MPI_Status* status, int64_t bytes) {
+TESSERA_HOT void set_status(MPI_Status* status, int64_t bytes) {
   if (status == MPI_STATUS_IGNORE) return;
   PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
   PMPI_Status_set_cancelled(status, 0);

@@ -17,6 +17,15 @@ base::Result<int64_t> extent_in_file(const OpenFile& file, MPI_Datatype type) {
   return converted->layout.extent;
 }
 
+// Files of the MPI's own know a representation too; an MPI that cannot convert at all refuses it
+// for them.
+template <typename TellNative>
+int answer_registered(const base::Result<void>& registered, const TellNative& tell_native) {
+  if (!registered) return raise_without_file(registered.error());
+  tell_native();
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 }  // namespace tessera::mpiio
@@ -98,11 +107,9 @@ int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read
                          MPI_Datarep_conversion_function* write,
                          MPI_Datarep_extent_function* extent, void* extra) {
   const bool converts = read != MPI_CONVERSION_FN_NULL || write != MPI_CONVERSION_FN_NULL;
-  const auto registered = register_datarep(name, converts);
-  if (!registered) return raise_without_file(registered.error());
-  // Files of the MPI's own know it too; an MPI that cannot convert at all refuses it for them.
-  TESSERA_NATIVE(MPI_Register_datarep)(name, read, write, extent, extra);
-  return MPI_SUCCESS;
+  return answer_registered(register_datarep(name, converts), [=] {
+    TESSERA_NATIVE(MPI_Register_datarep)(name, read, write, extent, extra);
+  });
 }
 
 #if MPI_VERSION >= 4
@@ -110,10 +117,9 @@ int MPI_Register_datarep_c(const char* name, MPI_Datarep_conversion_function_c* 
                            MPI_Datarep_conversion_function_c* write,
                            MPI_Datarep_extent_function* extent, void* extra) {
   const bool converts = read != MPI_CONVERSION_FN_NULL_C || write != MPI_CONVERSION_FN_NULL_C;
-  const auto registered = register_datarep(name, converts);
-  if (!registered) return raise_without_file(registered.error());
-  TESSERA_NATIVE(MPI_Register_datarep_c)(name, read, write, extent, extra);
-  return MPI_SUCCESS;
+  return answer_registered(register_datarep(name, converts), [=] {
+    TESSERA_NATIVE(MPI_Register_datarep_c)(name, read, write, extent, extra);
+  });
 }
 #endif
 

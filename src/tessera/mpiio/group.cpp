@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/mpi_exchange.hpp"
 #include "tessera/mpiio/node_exchange.hpp"
@@ -184,7 +185,7 @@ class CommGroup final : public Group {
   port::Exchange& exchange() override {
     return across_ ? static_cast<port::Exchange&>(*across_) : *team_;
   }
-  port::Team* team() override { return across_ ? nullptr : team_.get(); }
+  TESSERA_HOT port::Team* team() override { return across_ ? nullptr : team_.get(); }
   [[nodiscard]] std::span<const int> nodes() const override { return map_.node; }
   [[nodiscard]] int node_size() const override { return team_->size(); }
   [[nodiscard]] int node_rank() const override { return team_->rank(); }

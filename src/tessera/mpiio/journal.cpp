@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tessera/base/hot.hpp"
 #include "tessera/base/json.hpp"
 #include "tessera/base/json_writer.hpp"
 #include "tessera/mpiio/stopwatch.hpp"
@@ -150,7 +151,7 @@ Journal::Journal()
   if (reports_) state_->directory = std::getenv("TESSERA_REPORT");
 }
 
-Journal& Journal::get() {
+TESSERA_HOT Journal& Journal::get() {
   static auto& journal = *new Journal;
   return journal;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/move/profile.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/info_values.hpp"
@@ -33,6 +35,9 @@ port::Guarded<Table>& table() {
   static auto& all = *new port::Guarded<Table>;
   return all;
 }
+
+// The handle that was looked up last: programs use one file many times in a row.
+std::atomic<const void*> g_last = nullptr;
 
 // Far from the numbers that an MPI gives to its own files.
 constexpr MPI_Fint kFirstNumber = 0x40000000;
@@ -252,7 +257,7 @@ int64_t OpenFile::known_size() const {
 void OpenFile::take_hints(move::Hints given) {
   if (given.cb_nodes == 0) given.show("cb_nodes", std::to_string(group->size()));
   hints = std::make_shared<const move::Hints>(std::move(given));
-  atomic_hints = std::make_shared<const move::Hints>(hints->without_gaps());
+  gapless_hints = std::make_shared<const move::Hints>(hints->without_gaps());
 }
 
 base::Result<void> OpenFile::prepare(MPI_Comm comm) {
@@ -303,9 +308,13 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   return verdict;
 }
 
-OpenFile* OpenFile::from(MPI_File handle) {
-  return table().with([&](const Table& all) {
-    return all.open.contains(handle) ? reinterpret_cast<OpenFile*>(handle) : nullptr;
+TESSERA_HOT OpenFile* OpenFile::from(MPI_File handle) {
+  auto* file = reinterpret_cast<OpenFile*>(handle);
+  if (file == g_last.load(std::memory_order_acquire)) return file;
+  return table().with([&](const Table& all) -> OpenFile* {
+    if (!all.open.contains(file)) return nullptr;
+    g_last.store(file, std::memory_order_release);
+    return file;
   });
 }
 
@@ -336,6 +345,7 @@ void OpenFile::register_file() {
 void OpenFile::forget_file() {
   table().with([&](Table& all) {
     all.open.erase(this);
+    if (g_last == this) g_last = nullptr;
     std::replace(all.numbered.begin(), all.numbered.end(), this, static_cast<OpenFile*>(nullptr));
   });
 }

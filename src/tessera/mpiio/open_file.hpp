@@ -120,7 +120,7 @@ class OpenFile {
   std::unique_ptr<cache::ObjectFile> objects;  // what accesses go to instead, if not null
   std::unique_ptr<FileLocks> locks;
   std::shared_ptr<const move::Hints> hints;
-  std::shared_ptr<const move::Hints> atomic_hints;  // of writes in atomic mode
+  std::shared_ptr<const move::Hints> gapless_hints;  // without_gaps()
   move::Costs costs;
   std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
   move::GroupedWrites grouped;  // of replicated bytes

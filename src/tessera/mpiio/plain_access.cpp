@@ -1,6 +1,7 @@
 #include "tessera/mpiio/plain_access.hpp"
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/mpiio/journal.hpp"
 
 namespace tessera::mpiio {
@@ -11,7 +12,7 @@ namespace {
 constexpr int64_t kPlainBytesMax = int64_t{1} << 20;
 
 // Whether accesses of the file need nothing but the transfer.
-bool is_plain(const OpenFile& file, const Access& access) {
+TESSERA_HOT bool is_plain(const OpenFile& file, const Access& access) {
   const int forbidden =
       access.direction == move::Direction::kRead ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
   const bool positioned =
@@ -23,8 +24,8 @@ bool is_plain(const OpenFile& file, const Access& access) {
 
 }  // namespace
 
-std::optional<move::PlainRun> as_plain(const OpenFile& file, const Access& access,
-                                       const Buffer& buffer) {
+TESSERA_HOT std::optional<move::PlainRun> as_plain(const OpenFile& file, const Access& access,
+                                                   const Buffer& buffer) {
   if (!is_plain(file, access)) return std::nullopt;
   const int64_t size = dense_size(buffer.type);
   const int64_t etype = access.pointer == Pointer::kExplicit ? access.offset : file.position;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/mpiio/named_types.hpp"
 #include "tessera/mpiio/recent_types.hpp"
 #include "tessera/mpiio/type_contents.hpp"
@@ -64,7 +65,7 @@ struct Predefined {
 };
 std::atomic<Predefined*> predefined{nullptr};
 
-Predefined* find_predefined(MPI_Datatype type) {
+TESSERA_HOT Predefined* find_predefined(MPI_Datatype type) {
   Predefined* each = predefined;
   while (each != nullptr && each->type != type) each = each->next;
   return each;
@@ -223,7 +224,7 @@ bool is_dense(const Datatype& layout) {
          layout.extent == layout.size();
 }
 
-int64_t dense_size(MPI_Datatype type) {
+TESSERA_HOT int64_t dense_size(MPI_Datatype type) {
   const Predefined* entry = find_predefined(type);
   return entry != nullptr ? entry->dense_bytes.load(std::memory_order_relaxed) : 0;
 }

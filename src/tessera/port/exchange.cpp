@@ -1,5 +1,6 @@
 #include "tessera/port/exchange.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -62,6 +63,13 @@ base::Result<base::Error> decode(const base::Bytes& bytes) {
 }
 
 }  // namespace
+
+base::Result<std::vector<base::Bytes>> Exchange::listen() {
+  TESSERA_TRY(auto all, all_gather({}));
+  const auto silent = [](const base::Bytes& given) { return given.empty(); };
+  if (std::all_of(all.begin(), all.end(), silent)) all.clear();
+  return all;
+}
 
 base::Result<void> Exchange::agree(const base::Result<void>& mine) {
   TESSERA_TRY(const uint64_t worst, all_max(mine ? 0 : vote_of(mine.error(), rank())));

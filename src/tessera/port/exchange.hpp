@@ -36,6 +36,10 @@ class Exchange {
   // Answers the contributions of all ranks, by rank.
   [[nodiscard]] virtual base::Result<std::vector<base::Bytes>> all_gather(base::Bytes mine) = 0;
 
+  // all_gather() of a rank that gives nothing; for the others it is one. Answers no element at all
+  // if nobody gave anything, which is the cheapest way to meet.
+  [[nodiscard]] virtual base::Result<std::vector<base::Bytes>> listen();
+
   // Answers the contributions of all ranks, by rank, at the root; nothing elsewhere.
   [[nodiscard]] virtual base::Result<std::vector<base::Bytes>> gather(int root,
                                                                       base::Bytes mine) = 0;

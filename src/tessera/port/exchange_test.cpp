@@ -96,6 +96,21 @@ TEST_P(ExchangeConformance, GathersComeByRank) {
   });
 }
 
+TEST_P(ExchangeConformance, ListeningIsGatheringNothing) {
+  run([](Exchange& exchange) {
+    const bool speaks = exchange.rank() == exchange.size() - 1;
+    EXPECT_TRUE(exchange.listen().value().empty());
+    const auto nothing = speaks ? exchange.all_gather({}) : exchange.listen();
+    EXPECT_EQ(nothing.value().size(), speaks ? static_cast<size_t>(exchange.size()) : 0);
+    for (const size_t bytes : {size_t{1}, size_t{1000}, size_t{200'000}}) {
+      std::vector<Bytes> expected(static_cast<size_t>(exchange.size()));
+      expected.back() = Bytes(bytes, std::byte{7});
+      const auto heard = speaks ? exchange.all_gather(expected.back()) : exchange.listen();
+      EXPECT_EQ(heard.value(), expected);
+    }
+  });
+}
+
 TEST_P(ExchangeConformance, BroadcastAndMaximum) {
   run([](Exchange& exchange) {
     for (int root = 0; root < exchange.size(); ++root) {
@@ -259,6 +274,7 @@ TEST_P(ExchangeOfSeveral, E3ARankThatLeavesFailsTheOthers) {
     const auto gathered = exchange.all_gather({});
     ASSERT_FALSE(gathered);
     EXPECT_EQ(gathered.error().context, "rank 2 has left");
+    EXPECT_FALSE(exchange.listen());
     EXPECT_FALSE(exchange.barrier());
     EXPECT_FALSE(exchange.agree({}));
   });

@@ -13,6 +13,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 
 namespace tessera::port {
 
@@ -74,7 +75,7 @@ void handle_faults() {
   ::sigaction(SIGBUS, &ours, nullptr);
 }
 
-void handle_faults_now_and_then() {
+TESSERA_HOT void handle_faults_now_and_then() {
   constexpr uint32_t kCallsBetween = 64;
   thread_local uint32_t t_calls = 0;
   if (t_calls++ % kCallsBetween == 0) handle_faults();
@@ -114,7 +115,7 @@ FileMapping::~FileMapping() {
 void FileMapping::prefer_large_pages() const { ::madvise(pages_, length_, MADV_HUGEPAGE); }
 
 template <typename Body>
-bool FileMapping::guarded(const Body& body) const {
+TESSERA_HOT bool FileMapping::guarded(const Body& body) const {
   Guard guard;
   guard.begin = pages_;
   guard.end = pages_ + length_;
@@ -135,18 +136,18 @@ bool FileMapping::touch(const std::function<void()>& body) const {
   return guarded(body);
 }
 
-std::byte* FileMapping::place(int64_t offset, size_t bytes) const {
+TESSERA_HOT std::byte* FileMapping::place(int64_t offset, size_t bytes) const {
   TESSERA_ASSERT(begin_ <= offset && bytes <= static_cast<size_t>(end_ - offset));
   return data_ + (offset - begin_);
 }
 
-bool FileMapping::load(int64_t offset, std::span<std::byte> to) const {
+TESSERA_HOT bool FileMapping::load(int64_t offset, std::span<std::byte> to) const {
   const std::byte* from = place(offset, to.size());
   handle_faults_now_and_then();
   return guarded([&] { std::memcpy(to.data(), from, to.size()); });
 }
 
-bool FileMapping::store(int64_t offset, std::span<const std::byte> from) const {
+TESSERA_HOT bool FileMapping::store(int64_t offset, std::span<const std::byte> from) const {
   std::byte* to = place(offset, from.size());
   handle_faults_now_and_then();
   return guarded([&] { std::memcpy(to, from.data(), from.size()); });

@@ -13,6 +13,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/port/file_mapping.hpp"
 #include "tessera/port/system_call.hpp"
 
@@ -250,7 +251,7 @@ base::Result<PlainFile::Identity> PlainFile::identity() const {
   return Identity{uint64_t{status.st_dev}, uint64_t{status.st_ino}};
 }
 
-bool PlainFile::is_local() const {
+TESSERA_HOT bool PlainFile::is_local() const {
   if (store_.on()) return false;
   Suits suits = mapping_suits_.load(std::memory_order_relaxed);
   if (suits == Suits::kUnknown) {

@@ -11,6 +11,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/port/system_random.hpp"
 
 namespace tessera::port {
@@ -179,11 +180,11 @@ TeamAddress ProcessTeam::address() const {
   return {int64_t{process_}, int64_t{file_.descriptor()}, token_};
 }
 
-ProcessTeam::Header& ProcessTeam::header() const {
+TESSERA_HOT ProcessTeam::Header& ProcessTeam::header() const {
   return *std::launder(reinterpret_cast<Header*>(meeting_place_.bytes().data()));
 }
 
-ProcessTeam::Slot& ProcessTeam::slot(uint64_t round, int rank) const {
+TESSERA_HOT ProcessTeam::Slot& ProcessTeam::slot(uint64_t round, int rank) const {
   const auto ranks = static_cast<uint64_t>(size_);
   const uint64_t index = round % 2 * ranks + static_cast<uint64_t>(rank);
   return *std::launder(reinterpret_cast<Slot*>(meeting_place_.bytes().data() + Layout(ranks).slots +
@@ -206,8 +207,8 @@ base::Failure ProcessTeam::broken() {
 
 // One round (P1): gives a chunk of the stream and waits for the others. The mailboxes of the round
 // may be read until the next one begins.
-base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, const Stream& mine,
-                                                 uint64_t chunk) {
+TESSERA_HOT base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, const Stream& mine,
+                                                             uint64_t chunk) {
   if (failed_) return base::Failure{*failed_};
   const uint64_t round = rounds_++;
   Slot& to = slot(round, rank_);
@@ -260,15 +261,24 @@ base::ByteView ProcessTeam::chunk_of(uint64_t round, int from, uint64_t chunk) c
 base::Result<std::vector<base::Bytes>> ProcessTeam::swap_streams(const Call& call,
                                                                  const Stream& mine,
                                                                  const Wanted& wanted) {
-  const auto ranks = static_cast<size_t>(size_);
-  std::vector<base::Bytes> taken(ranks);
-  std::vector<Part> parts;
+  TESSERA_TRY(const Met met, meet(call, mine, 0));
+  if (met.silently) return std::vector<base::Bytes>(static_cast<size_t>(size_));
+  return take_streams(call, mine, wanted, met.round);
+}
+
+// What swap_streams() does once the ranks have met for the first chunk.
+base::Result<std::vector<base::Bytes>> ProcessTeam::take_streams(const Call& call,
+                                                                 const Stream& mine,
+                                                                 const Wanted& wanted,
+                                                                 uint64_t round) {
+  std::vector<base::Bytes> taken(static_cast<size_t>(size_));
+  std::vector<Part> parts(taken.size());
   uint64_t chunks = 1;
   for (uint64_t chunk = 0; chunk < chunks; ++chunk) {
-    TESSERA_TRY(const Met met, meet(call, mine, chunk));
-    if (met.silently) return taken;
-    const uint64_t round = met.round;
-    parts.resize(ranks);
+    if (chunk > 0) {
+      TESSERA_TRY(const Met met, meet(call, mine, chunk));
+      round = met.round;
+    }
     for (int from = 0; from < size_; ++from) {
       const base::ByteView bytes = chunk_of(round, from, chunk);
       Part& part = parts[static_cast<size_t>(from)];
@@ -288,6 +298,10 @@ base::Result<std::vector<base::Bytes>> ProcessTeam::swap_streams(const Call& cal
     }
   }
   return taken;
+}
+
+ProcessTeam::Part ProcessTeam::everything(int, base::ByteView, uint64_t total) {
+  return {0, total};
 }
 
 base::Result<void> ProcessTeam::barrier() {
@@ -321,10 +335,17 @@ base::Result<std::vector<base::Bytes>> ProcessTeam::all_to_all(std::vector<base:
 
 base::Result<std::vector<base::Bytes>> ProcessTeam::all_gather(base::Bytes mine) {
   const base::ByteView part(mine);
-  const auto everything = [](int, base::ByteView, uint64_t total) { return Part{0, total}; };
   TESSERA_TRY(auto all, swap_streams({Function::kAllGather}, Stream({&part, 1}), everything));
   all[static_cast<size_t>(rank_)] = std::move(mine);
   return all;
+}
+
+TESSERA_HOT base::Result<std::vector<base::Bytes>> ProcessTeam::listen() {
+  const Call call = {Function::kAllGather};
+  const Stream nothing;
+  TESSERA_TRY(const Met met, meet(call, nothing, 0));
+  if (met.silently) return std::vector<base::Bytes>();
+  return take_streams(call, nothing, everything, met.round);
 }
 
 base::Result<std::vector<base::Bytes>> ProcessTeam::gather(int root, base::Bytes mine) {

@@ -66,6 +66,7 @@ class ProcessTeam final : public Team {
   [[nodiscard]] base::Result<std::vector<base::Bytes>> all_to_all(
       std::vector<base::Bytes> outgoing) override;
   [[nodiscard]] base::Result<std::vector<base::Bytes>> all_gather(base::Bytes mine) override;
+  [[nodiscard]] base::Result<std::vector<base::Bytes>> listen() override;
   [[nodiscard]] base::Result<std::vector<base::Bytes>> gather(int root, base::Bytes mine) override;
   [[nodiscard]] base::Result<base::Bytes> broadcast(int root, base::Bytes value) override;
   [[nodiscard]] base::Result<uint64_t> all_max(uint64_t mine) override;
@@ -109,6 +110,11 @@ class ProcessTeam final : public Team {
   [[nodiscard]] base::Result<std::vector<base::Bytes>> swap_streams(const Call& call,
                                                                     const Stream& mine,
                                                                     const Wanted& wanted);
+  [[nodiscard]] base::Result<std::vector<base::Bytes>> take_streams(const Call& call,
+                                                                    const Stream& mine,
+                                                                    const Wanted& wanted,
+                                                                    uint64_t round);
+  [[nodiscard]] static Part everything(int from, base::ByteView first_chunk, uint64_t total);
 
   const int rank_;
   const int size_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/hot.hpp"
 #include "tessera/port/posix_clock.hpp"
 
 namespace tessera::port {
@@ -48,8 +49,9 @@ SharedBarrier::Patience SharedBarrier::patience_for(int ranks, std::function<voi
   return {kSpinNs, crowded, std::move(idle)};
 }
 
-SharedBarrier::Outcome SharedBarrier::wait(uint64_t round_number, int ranks, Voice voice,
-                                           const Patience& patience, Seat& seat) {
+TESSERA_HOT SharedBarrier::Outcome SharedBarrier::wait(uint64_t round_number, int ranks,
+                                                       Voice voice, const Patience& patience,
+                                                       Seat& seat) {
   const auto number = static_cast<uint32_t>(round_number);
   const auto all = static_cast<uint32_t>(ranks);
   const Round round = {number, number * all, number * all + all};
@@ -72,13 +74,13 @@ SharedBarrier::Outcome SharedBarrier::wait(uint64_t round_number, int ranks, Voi
   return met(round);
 }
 
-SharedBarrier::Core& SharedBarrier::core_here() {
+TESSERA_HOT SharedBarrier::Core& SharedBarrier::core_here() {
   // A system that does not tell makes one core of all.
   return cores_[static_cast<size_t>(std::max(::sched_getcpu(), 0)) % kCores];
 }
 
 // Says that this rank has come, to those on the same core.
-void SharedBarrier::sit_down(const Round& round, Seat& seat) {
+TESSERA_HOT void SharedBarrier::sit_down(const Round& round, Seat& seat) {
   Core& core = core_here();
   const auto index = static_cast<int>(&core - cores_.data());
   if (seat.core_ != index) {
@@ -93,13 +95,13 @@ void SharedBarrier::sit_down(const Round& round, Seat& seat) {
   }
 }
 
-SharedBarrier::Outcome SharedBarrier::met(const Round& round) const {
+TESSERA_HOT SharedBarrier::Outcome SharedBarrier::met(const Round& round) const {
   const uint32_t told = told_[round.number % 2].load(std::memory_order_relaxed);
   return told == round.number + 1 ? Outcome::kMet : Outcome::kMetSilently;
 }
 
 // Looks for as long as the rank is patient; whether there is nothing more to wait for.
-bool SharedBarrier::spin(const Round& round, const Patience& patience) {
+TESSERA_HOT bool SharedBarrier::spin(const Round& round, const Patience& patience) {
   if (patience.spin_ns <= 0) return false;
   if (look(round, patience.yields && !is_last_here(round))) return true;
   const PosixClock clock;
@@ -121,18 +123,23 @@ bool SharedBarrier::spin(const Round& round, const Patience& patience) {
   return false;
 }
 
-// Looks a few times, or once and offers the core.
-bool SharedBarrier::look(const Round& round, bool offers) const {
-  for (int i = 0; i < (offers ? 1 : kSpinLooks); ++i) {
-    if (passed(round) || broken() != 0) return true;
+// Looks a few times, or offers the core between two looks.
+TESSERA_HOT bool SharedBarrier::look(const Round& round, bool offers) const {
+  const auto over = [&] { return passed(round) || broken() != 0; };
+  if (offers) {
+    if (over()) return true;
+    ::sched_yield();
+    return over();
+  }
+  for (int i = 0; i < kSpinLooks; ++i) {
+    if (over()) return true;
     relax();
   }
-  if (offers) ::sched_yield();
   return false;
 }
 
 // Whether no other rank has a use for this core: all that were last seen on it have arrived.
-bool SharedBarrier::is_last_here(const Round& round) {
+TESSERA_HOT bool SharedBarrier::is_last_here(const Round& round) {
   const Core& core = core_here();
   const uint64_t arrived = core.arrived.load(std::memory_order_relaxed);
   const uint64_t here = arrived >> 32 == round.number ? arrived & UINT32_MAX : 0;
