@@ -221,10 +221,9 @@ std::string shape_text(const Pattern& file) {
          percent_text(size / span) + " of " + bytes_text(span);
 }
 
-// What an offer costs beyond a mapping that were there, if there can be one.
-double missed_ns(const Offer& taken, const Prices& prices) {
-  if (taken.engine == Engine::kMapped || !prices.is_kept_whole()) return 0;
-  return std::max(0.0, taken.together_ns - prices.kept());
+// What a way that takes so long costs beyond a mapping that were there, if there can be one.
+double missed_by(double ns, const Prices& prices) {
+  return prices.is_kept_whole() ? std::max(0.0, ns - prices.kept()) : 0;
 }
 
 // Takes the cheapest and names the next best beside it.
@@ -235,7 +234,8 @@ Choice cheapest(const Pattern& file, const std::vector<Offer>& offers, const Pri
     reason +=
         " against " + time_text(offers[1].together_ns) + " by " + engine_name(offers[1].engine);
   }
-  return {offers[0].engine, reason, missed_ns(offers[0], prices)};
+  const bool maps = offers[0].engine == Engine::kMapped;
+  return {offers[0].engine, reason, maps ? 0 : missed_by(offers[0].together_ns, prices)};
 }
 
 }  // namespace
@@ -260,6 +260,12 @@ Choice choose_independent(const Move& move, const Hints& hints, const Costs& cos
   const bool may_sieve = sieving != Toggle::kDisable && (reads || !facts.mappable);
   const Prices prices(move, costs, facts);
   return cheapest(move.file, offers_for(move, prices, facts, may_sieve), prices);
+}
+
+double missed_beside(double ns, const Move& move, const Costs& costs, int companions) {
+  FileFacts facts;
+  facts.companions = companions;
+  return missed_by(ns, Prices(move, costs, facts));
 }
 
 Price price_independent(const Move& move, const Costs& costs, const FileFacts& facts,

@@ -76,6 +76,14 @@ void note_way(const Move& move, Context& context, bool apart) {
   context.experience->note_way(move.direction, shape_of(move, context), apart);
 }
 
+// Windows leave no mapping behind. Ranks that come back again and again would do better apart, once
+// what they miss is what it costs to set theirs up.
+void note_missed(const Move& move, Context& context, const WayChoice& way) {
+  if (context.experience == nullptr || move.file.empty() || !can_map(context.file)) return;
+  const double ns = missed_beside(way.rank_ns, move, context.costs, context.companions);
+  if (ns > 0) context.experience->mapping.note_missed(move.file.span(), move.direction, ns);
+}
+
 // Every rank executes its own move; then they agree.
 Transfer execute_separately(const Move& move, Context& context, port::Exchange& exchange,
                             const Picture& picture, const std::string& reason) {
@@ -112,7 +120,10 @@ Transfer execute_told(const std::vector<base::Bytes>& all, const Move& move, Con
   }
   note_way(move, context, false);
   std::optional<Transfer> moved = ways.together(move, *picture, way);
-  if (moved) return *std::move(moved);
+  if (moved) {
+    note_missed(move, context, way);
+    return *std::move(moved);
+  }
   const std::string reason = way.reason.empty() ? describe(*picture) : way.reason;
   return execute_separately(move, context, exchange, *picture, reason);
 }

@@ -119,7 +119,8 @@ WayChoice choose_way(const Picture& picture, const Schedule& schedule, Direction
             shape + time_text(apart) + " apart against " + time_text(together) + " together"};
   }
   return {Way::kTogether,
-          shape + time_text(together) + " together against " + time_text(apart) + " apart"};
+          shape + time_text(together) + " together against " + time_text(apart) + " apart",
+          together * cores_used(picture) / number(std::ssize(picture.ranks))};
 }
 
 }  // namespace tessera::move

@@ -19,6 +19,7 @@ enum class Way { kSeparately, kTogether, kUndecided };
 struct WayChoice {
   Way way = Way::kUndecided;
   std::string reason;
+  double rank_ns = 0;  // a rank's part of what moving together takes, if that was compared
 };
 
 // What hints say, or the lack of anything to choose; nothing if neither decides.

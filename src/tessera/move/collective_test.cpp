@@ -4,7 +4,10 @@
 
 #include <array>
 
+#include "tessera/lock/no_locks.hpp"
 #include "tessera/move/collective_test_support.hpp"
+#include "tessera/port/plain_file.hpp"
+#include "tessera/port/test_directory.hpp"
 
 namespace tessera::move {
 namespace {
@@ -271,6 +274,49 @@ TEST(Collective, WhatWentWrongBeforeIsToldToThoseWhoWentAhead) {
   EXPECT_EQ(played.transfers[1].bytes, 0);
   EXPECT_EQ(played.transfers[2].bytes, 64);
   EXPECT_EQ(std::ssize(file.contents), 192);
+}
+
+// Windows are the best way to write this once; mappings that stay are, to write it often.
+TEST(Collective, RanksThatComeBackGoApart) {
+  constexpr int64_t kRuns = 8192;
+  constexpr int64_t kRunBytes = 64;
+  const port::TestDirectory directory;
+  const std::string path = directory.path("file");
+  const std::vector<std::byte> content(static_cast<size_t>(2 * kRuns * kRunBytes));
+  const port::OpenMode mode = {.read = true, .write = true, .create = true};
+  const auto made = port::PlainFile::open(path, mode).value();
+  ASSERT_TRUE(made->write_at(0, content));
+  if (!made->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+  Costs costs;
+  costs.rendezvous_ns = 100;
+  costs.mapped_fault_ns = 20'000;
+  port::run_team(2, [&](port::Team& team) {
+    const auto file = port::PlainFile::open(path, mode).value();
+    const int64_t begin = team.rank() * kRunBytes;
+    const Pattern run = Pattern::run({{begin}}, kRunBytes).value();
+    std::vector<std::byte> memory(static_cast<size_t>(kRuns * kRunBytes),
+                                  static_cast<std::byte>(1 + team.rank()));
+    const Move move = {Direction::kWrite, pattern::repeat(run, kRuns, {{2 * kRunBytes}}).value(),
+                       Pattern::run({{0}}, kRuns * kRunBytes).value(), memory.data()};
+    Experience experience;
+    const Hints hints;
+    lock::NoLocks locks;
+    std::vector<Engine> engines;
+    for (int i = 0; i < 200 && (i == 0 || engines.back() != Engine::kMapped); ++i) {
+      Context context = {*file, locks, hints, costs, {}, {}};
+      context.experience = &experience;
+      ASSERT_TRUE(execute_in_team(move, context, team).status);
+      engines.push_back(context.choice.engine);
+    }
+    EXPECT_EQ(engines.front(), Engine::kWindow);
+    EXPECT_EQ(engines.back(), Engine::kMapped);
+    EXPECT_GT(engines.size(), 2U);
+  });
+  std::vector<std::byte> written(content.size());
+  ASSERT_EQ(made->read_at(0, written).bytes, std::ssize(written));
+  for (size_t i = 0; i < written.size(); ++i) {
+    ASSERT_EQ(written[i], static_cast<std::byte>(1 + i / kRunBytes % 2)) << i;
+  }
 }
 
 // 2^60 bytes between the first and the last, a few hundred dense ones at each of three places.

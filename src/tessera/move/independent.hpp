@@ -41,6 +41,10 @@ struct Price {
 [[nodiscard]] Choice choose_independent(const Move& move, const Hints& hints, const Costs& costs,
                                         const FileFacts& facts = {});
 
+// What a way that takes so long costs beyond a mapping of the move, were one kept; 0 if none can
+// be.
+[[nodiscard]] double missed_beside(double ns, const Move& move, const Costs& costs, int companions);
+
 // The same as a price, whatever the hints; `rewrites_gaps` allows to sieve writes.
 [[nodiscard]] Price price_independent(const Move& move, const Costs& costs, const FileFacts& facts,
                                       bool rewrites_gaps);

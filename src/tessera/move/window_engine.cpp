@@ -48,7 +48,7 @@ class WindowMove {
         picture_(picture),
         memory_(team.size(), {buffer_bytes(picture.policy), picture.covered}) {}
 
-  std::optional<Transfer> run(WayChoice way);
+  std::optional<Transfer> run(WayChoice& way);
 
  private:
   static int64_t buffer_bytes(const Policy& policy) {
@@ -270,7 +270,7 @@ Transfer WindowMove::finish(const Result<void>& met) {
   return {reads() ? moved_ : written_bytes(), std::move(verdict)};
 }
 
-std::optional<Transfer> WindowMove::run(WayChoice way) {
+std::optional<Transfer> WindowMove::run(WayChoice& way) {
   auto common = team_.common_memory(memory_.bytes_needed());
   if (!common) return std::nullopt;
   memory_.attach(*common);
@@ -288,15 +288,15 @@ std::optional<Transfer> WindowMove::run(WayChoice way) {
     memory_.take_over_pages();
     met = reads() ? read_rounds() : write_rounds();
   } while (met && !stopped_ && !schedule_.complete);
-  context_.choice = {Engine::kWindow, std::move(way.reason)};
+  context_.choice = {Engine::kWindow, way.reason};
   return finish(met);
 }
 
 }  // namespace
 
 std::optional<Transfer> move_through_windows(const Move& move, Context& context, port::Team& team,
-                                             const Picture& picture, WayChoice way) {
-  return WindowMove(move, context, team, picture).run(std::move(way));
+                                             const Picture& picture, WayChoice& way) {
+  return WindowMove(move, context, team, picture).run(way);
 }
 
 }  // namespace tessera::move

@@ -24,9 +24,10 @@ namespace tessera::move {
 
 // Moves the bytes of all ranks and agrees on the verdict; nothing, on all ranks alike, if `way` is
 // kUndecided and the schedule shows that moving separately costs less, or if there is no memory.
+// What the schedule decides is left in `way`.
 // Requires that all ranks have the same picture and way.
 [[nodiscard]] std::optional<Transfer> move_through_windows(const Move& move, Context& context,
                                                            port::Team& team, const Picture& picture,
-                                                           WayChoice way);
+                                                           WayChoice& way);
 
 }  // namespace tessera::move
