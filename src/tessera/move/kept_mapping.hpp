@@ -60,6 +60,7 @@ class KeptMapping {
     double saved_ns = 0;
     double price_ns = 0;
   };
+
   // Whether copy() would move a run in this part, as far as can be known.
   [[nodiscard]] bool reaches(Interval part, Direction direction);
 
