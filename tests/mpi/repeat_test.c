@@ -1,5 +1,7 @@
 /* Accesses that come back to the same place again and again: what a library keeps for them between
  * two accesses must follow the file. */
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <utime.h>
 
@@ -199,6 +201,103 @@ static void repeat_types(void) {
   }
 }
 
+/* Whether the call failed: on all ranks alike. */
+static bool all_failed(int code) {
+  int failed = code != MPI_SUCCESS, least, most;
+  MPI_Allreduce(&failed, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&failed, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  CHECK_EQ(least, most);
+  return most;
+}
+
+static void rewrite_often(MPI_File file) {
+  unsigned char data[kBlock];
+  check_fill(data, kBlock, (unsigned)check_rank);
+  for (int time = 0; time < kTimes; ++time) {
+    CHECK_OK(write_block(file, kBlock * check_rank, data, true));
+  }
+}
+
+/* A collective write that the system refuses to the last rank. Whether all ranks know. */
+static bool fail_on_last_rank(MPI_File file) {
+  const bool last = check_rank == check_size - 1;
+  unsigned char data[kBlock];
+  struct rlimit before, limit;
+  check_fill(data, kBlock, (unsigned)check_rank);
+  CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  limit = before;
+  limit.rlim_cur = 1 << 20;
+  if (last) CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const MPI_Offset at = last ? 2 << 20 : kBlock * check_rank;
+  const bool failed = all_failed(write_block(file, at, data, true));
+  if (last) CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  return failed;
+}
+
+/* Ranks that have written the same bytes many times need not meet each time. If a write fails then
+ * on one of them, all are told, by one of the next writes, by the sync, or by the close. */
+static void repeat_until_one_fails(void) {
+  MPI_File file = check_create(check_path("dat"));
+  unsigned char data[kBlock];
+  check_fill(data, kBlock, (unsigned)check_rank);
+  rewrite_often(file);
+  if (check_preloaded()) {
+    signal(SIGXFSZ, SIG_IGN);
+    bool told = fail_on_last_rank(file);
+    for (int time = 0; time < kTimes && !told; ++time) {
+      told = all_failed(write_block(file, kBlock * check_rank, data, true));
+    }
+    CHECK(told);
+    rewrite_often(file);
+    told = fail_on_last_rank(file);
+    CHECK(told != all_failed(MPI_File_sync(file)));
+    rewrite_often(file);
+    told = fail_on_last_rank(file);
+    CHECK(told != all_failed(MPI_File_close(&file)));
+  } else {
+    CHECK_OK(MPI_File_close(&file));
+  }
+}
+
+/* One direction after the other, without a word in between: nobody reads what was there before the
+ * last write, or what is written later. */
+static void repeat_by_turns(void) {
+  MPI_File file = check_create(check_path("dat"));
+  const int next = (check_rank + 1) % check_size;
+  unsigned char data[kBlock], found[kBlock], expected[kBlock];
+  for (int turn = 1; turn < 30; ++turn) {
+    check_fill(data, kBlock, (unsigned)(check_rank + turn));
+    check_fill(expected, kBlock, (unsigned)(next + turn));
+    for (int time = 0; time < turn; ++time) {
+      CHECK_OK(write_block(file, kBlock * check_rank, data, true));
+    }
+    if (!check_preloaded()) sync_all(file);
+    for (int time = 0; time < turn; ++time) {
+      CHECK_OK(read_block(file, kBlock * next, found, true, MPI_STATUS_IGNORE));
+      CHECK_BYTES(found, expected, kBlock);
+    }
+    if (!check_preloaded()) sync_all(file);
+  }
+  CHECK_OK(MPI_File_close(&file));
+}
+
+/* Collective writes to one block, of one rank after the other: the last one's is there. */
+static void repeat_one_after_the_other(void) {
+  MPI_File file = check_create(check_path("dat"));
+  unsigned char data[kBlock], found[kBlock];
+  for (int turn = 0; turn < 200; ++turn) {
+    const int count = turn % check_size == check_rank ? kBlock : 0;
+    check_fill(data, kBlock, (unsigned)turn);
+    CHECK_OK(MPI_File_write_at_all(file, 0, data, count, MPI_BYTE, MPI_STATUS_IGNORE));
+    if (turn % 23 != 22) continue;
+    if (!check_preloaded()) sync_all(file);
+    CHECK_OK(read_block(file, 0, found, true, MPI_STATUS_IGNORE));
+    CHECK_BYTES(found, data, kBlock);
+    if (!check_preloaded()) sync_all(file);
+  }
+  CHECK_OK(MPI_File_close(&file));
+}
+
 const struct Subtest repeat_subtests[] = {
     {"repeat_turns", repeat_turns, CHECK_ALWAYS},
     {"repeat_at_the_end", repeat_at_the_end, CHECK_ALWAYS},
@@ -206,5 +305,8 @@ const struct Subtest repeat_subtests[] = {
     {"repeat_changes_the_time", repeat_changes_the_time, CHECK_ALWAYS},
     {"repeat_while_it_grows", repeat_while_it_grows, CHECK_ALWAYS},
     {"repeat_types", repeat_types, CHECK_ALWAYS},
+    {"repeat_until_one_fails", repeat_until_one_fails, CHECK_ALWAYS},
+    {"repeat_by_turns", repeat_by_turns, CHECK_ALWAYS},
+    {"repeat_one_after_the_other", repeat_one_after_the_other, CHECK_ALWAYS},
     {0},
 };

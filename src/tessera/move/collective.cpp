@@ -110,7 +110,10 @@ Transfer execute_told(const std::vector<base::Bytes>& all, const Move& move, Con
                       port::Exchange& exchange, const Ways& ways) {
   // All is done, and everybody knows it.
   const auto silent = [](const base::Bytes& message) { return message.empty(); };
-  if (std::all_of(all.begin(), all.end(), silent)) return {};
+  if (std::all_of(all.begin(), all.end(), silent)) {
+    if (context.meetings != nullptr) context.meetings->note_silence();
+    return {};
+  }
   const auto picture = picture_of(all);
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
@@ -191,10 +194,13 @@ Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
                                       : execute_met(move, context, team, ways);
 }
 
-TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team,
+TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team, Meetings& meetings,
                                         const std::function<Context()>& context) {
   TESSERA_TRY(const auto told, team.listen());
-  if (told.empty()) return {};
+  if (told.empty()) {
+    meetings.note_silence();
+    return {};
+  }
   Move nothing;
   nothing.direction = direction;
   Context needed = context();

@@ -19,6 +19,7 @@
 #include "tessera/move/costs.hpp"
 #include "tessera/move/experience.hpp"
 #include "tessera/move/hints.hpp"
+#include "tessera/move/meetings.hpp"
 #include "tessera/move/move.hpp"
 #include "tessera/port/disk.hpp"
 
@@ -63,6 +64,8 @@ struct Context {
   Experience* experience = nullptr;
   // hints.without_gaps(), if somebody has them; else they are made where they are needed.
   const Hints* gapless_hints = nullptr;
+  // Of the file's collective accesses; told of silence. May be null.
+  Meetings* meetings = nullptr;
 };
 
 }  // namespace tessera::move

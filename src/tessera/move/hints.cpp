@@ -58,6 +58,11 @@ constexpr Option kTable[] = {
                       "The program promises that ranks which write the same byte in one collective "
                       "write have the same value for it: one of them writes it, chosen so that "
                       "runs get long. For blocking and split collective writes."),
+    base::enum_option(
+        "tessera_verdict", "late", "late|prompt",
+        "late: collective accesses that come back to bytes which each rank has "
+        "moved alone before leave out meetings, up to 32 in a row; a write that fails without "
+        "one is reported on all ranks at the next. prompt: every access meets."),
     base::enum_option("tessera_durable", "sync", "sync|close",
                       "When written bytes are made durable: at MPI_File_sync only, or also at "
                       "MPI_File_close."),
@@ -94,7 +99,8 @@ constexpr Option kTable[] = {
 };
 
 // Which collective calls there are among the ranks depends on these.
-constexpr std::string_view kCommon[] = {"tessera_replicated", "tessera_layout", "tessera_cache",
+constexpr std::string_view kCommon[] = {"tessera_replicated",     "tessera_verdict",
+                                        "tessera_layout",         "tessera_cache",
                                         "tessera_consumer_views", "tessera_replicate"};
 
 constexpr std::string_view kOurs = "tessera_";
@@ -318,6 +324,7 @@ void Hints::settle() {
   engine = engine_of(value("tessera_engine").text);
   collective = collective_of(value("tessera_collective").text);
   replicated = value("tessera_replicated").text == "true";
+  prompt_verdicts = value("tessera_verdict").text == "prompt";
   durable_close = value("tessera_durable").text == "close";
   uring = toggle_of(value("tessera_uring").text);
   lock = lock_of(value("tessera_lock").text);
@@ -396,8 +403,8 @@ std::string hints_markdown() {
       "in use, sizes as\nplain numbers of bytes. Words may be written in capitals.\n\n"
       "Ranks may give different values. Those of the first rank count for all where the ranks have "
       "to\nact together: the way of a collective access and its costs, what atomic mode locks, and "
-      "`tessera_replicated`,\n`tessera_layout`, `tessera_cache`, `tessera_consumer_views` and "
-      "`tessera_replicate`.\n\n";
+      "`tessera_replicated`,\n`tessera_verdict`, `tessera_layout`, `tessera_cache`, "
+      "`tessera_consumer_views` and `tessera_replicate`.\n\n";
   return text + base::options_markdown(kTable);
 }
 

@@ -71,6 +71,7 @@ class Hints {
   EngineHint engine = EngineHint::kAutomatic;
   CollectiveHint collective = CollectiveHint::kAutomatic;
   bool replicated = false;  // ranks that write the same byte together write the same value
+  bool prompt_verdicts = false;
   bool durable_close = false;
   Toggle uring = Toggle::kAutomatic;
   LockHint lock = LockHint::kList;

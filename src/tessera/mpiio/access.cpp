@@ -228,7 +228,8 @@ move::Context context_of(OpenFile& file) {
           file.group->node_size(),
           file.group->node_rank(),
           file.experience.get(),
-          file.gapless_hints.get()};
+          file.gapless_hints.get(),
+          &file.meetings};
 }
 
 // Executes the move together with all ranks; `before` is what went wrong on this one already.
@@ -273,7 +274,18 @@ TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const move
   Transfer moved =
       move::execute_plain(plain, {*file.file, *file.hints, file.costs, *file.experience});
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
-  return {moved.bytes, std::move(moved.status)};
+  return {moved.bytes, std::move(moved.status), bytes};
+}
+
+// What a move of this access needs that no other rank takes part in. A collective one writes no
+// gaps back: others may write there, and take no lock.
+Means means_alone(OpenFile& file, const Access& access) {
+  Means means = means_of(file);
+  if (access.collective) {
+    means.collective = true;
+    means.hints = file.gapless_hints;
+  }
+  return means;
 }
 
 TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
@@ -286,7 +298,7 @@ TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer
   if (!first) return {0, base::failure_of(first)};
   auto prepared = place(file, access, buffer, *sized, *first);
   if (!prepared) return {0, base::failure_of(prepared)};
-  const Transfer moved = execute_alone((*prepared)->move, means_of(file));
+  const Transfer moved = execute_alone((*prepared)->move, means_alone(file, access));
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return finish(**prepared, moved, buffer);
 }
@@ -316,7 +328,7 @@ TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
                                          const move::PlainRun& plain) {
   Done mine = access_plainly(file, access, plain);
   if (mine.status && !file.atomic) {
-    mine.status = move::finish_in_team(access.direction, *file.group->team(),
+    mine.status = move::finish_in_team(access.direction, *file.group->team(), file.meetings,
                                        [&file] { return context_of(file); });
     return mine;
   }
@@ -327,7 +339,7 @@ TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
 }
 
 // A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
-TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
+TESSERA_HOT Done access_met(OpenFile& file, const Access& access, const Buffer& buffer) {
   if (const auto plain = as_plain(file, access, buffer); plain && goes_ahead(file, access)) {
     return access_plainly_together(file, access, *plain);
   }
@@ -352,6 +364,40 @@ TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buf
                              : execute_together(file, prepared->move, before);
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return finish(*prepared, moved, buffer);
+}
+
+// Whether accesses of this kind may do without a meeting; the same on all ranks.
+TESSERA_HOT bool may_leave_out(const OpenFile& file, const Access& access) {
+  const bool positioned =
+      access.pointer == Pointer::kExplicit || access.pointer == Pointer::kIndividual;
+  return positioned && !file.objects && !file.atomic && !file.hints->prompt_verdicts &&
+         !is_replicated(file, access.direction) && file.group->size() > 1;
+}
+
+// Whether the rank needs nobody for such an access, which will hardly fail: it moves the bytes that
+// it moved last, in a local file system. Nor does their order among those of other ranks change, as
+// it would where ranks take turns.
+TESSERA_HOT bool is_safe(OpenFile& file, const Access& access, const Done& done) {
+  const bool back = file.meetings.comes_back({done.span, done.bytes});
+  return back && move::may_go_ahead(access.direction, *file.hints) && file.file->is_local();
+}
+
+// A collective access that meets nobody. Wrong arguments are for the program to know at once.
+TESSERA_HOT Done access_apart(OpenFile& file, const Access& access, const Buffer& buffer) {
+  Done mine = access_alone(file, access, buffer);
+  if (!mine.status && !measure(file, access, buffer)) return mine;
+  mine.status = file.meetings.leave_out(std::move(mine.status), is_safe(file, access, mine));
+  return mine;
+}
+
+TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
+  const bool may = may_leave_out(file, access);
+  if (!file.meetings.begin(access.direction, may, file.group->exchange())) {
+    return access_apart(file, access, buffer);
+  }
+  Done done = access_met(file, access, buffer);
+  done.status = file.meetings.conclude(std::move(done.status), is_safe(file, access, done));
+  return done;
 }
 
 }  // namespace
@@ -397,12 +443,12 @@ Transfer execute_alone(const Move& moved, const Means& means) {
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
                                : execute_unlocked(moved, means, means.placed, context);
-  if (noted) note(means, moved, false, done, context, watch);
+  if (noted) note(means, moved, means.collective, done, context, watch);
   return done;
 }
 
 Done finish(const Prepared& prepared, const Transfer& moved, const Buffer& buffer) {
-  Done done = {moved.bytes, moved.status};
+  Done done = {moved.bytes, moved.status, prepared.move.file.span()};
   const bool converts = !prepared.staging.empty() && prepared.move.direction == Direction::kRead;
   if (!converts || !done.status) return done;
   const base::ByteView read(prepared.staging.data(), base::exact_cast<size_t>(moved.bytes));

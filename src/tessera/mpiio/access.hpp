@@ -3,7 +3,8 @@
 // All of them are one thing with a few properties: direction, which pointer, alone or together,
 // now or in the background. An access is checked and turned into a move (move/move.hpp), which an
 // engine executes; what it really moved becomes the status.
-//   (A1) A collective access with wrong arguments on one rank fails on all ranks; nobody hangs.
+//   (A1) A collective access with wrong arguments on one rank fails on all ranks, unless it is one
+//        that meets nobody (move/meetings.hpp): then there. Nobody hangs.
 //   (A2) Pointers move by what was accessed: by what a blocking access really moved, by what a
 //        background one asked for. Shared pointers move by what was asked for.
 // Thread safety: as OpenFile.
@@ -49,6 +50,7 @@ struct Prepared {
 struct Done {
   int64_t bytes = 0;
   base::Result<void> status;
+  pattern::Interval span = {};  // of the bytes in the file that were asked for
 };
 
 // Blocking accesses: check, move, set the status, call the file's error handler; the code for the
@@ -77,6 +79,7 @@ struct Means {
   int companions = 1;
   int place = 0;  // among them
   bool atomic = false;
+  bool collective = false;  // what reports call it
 };
 [[nodiscard]] Means means_of(OpenFile& file);
 // Executes a move alone, without a call of MPI.

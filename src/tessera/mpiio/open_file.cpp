@@ -286,7 +286,7 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   const Stopwatch watch;
   const std::string path = opened->path;
   wait_for_jobs(*opened);
-  base::Result<void> mine;
+  base::Result<void> mine = opened->meetings.take();
   opened->mark_changes();
   if (opened->record) opened->record->write(opened->group->exchange(), opened->known_size());
   if (opened->objects) mine = opened->objects->close();
@@ -378,7 +378,7 @@ base::Result<void> OpenFile::preallocate(MPI_Offset size) {
 
 base::Result<void> OpenFile::sync() {
   const Stopwatch watch;
-  base::Result<void> mine;
+  const base::Result<void> mine = meetings.take();
   experience->mapping.unsettle();
   if (only_read()) {
     return group->exchange().agree(mine);
@@ -392,7 +392,8 @@ base::Result<void> OpenFile::sync() {
   mark_changes();
   // After the barrier all writes of the node are in its page cache; one sync makes them durable.
   TESSERA_TRY_VOID(group->exchange().barrier());
-  base::Result<void> verdict = group->exchange().agree(group->leads_node() ? file->sync() : mine);
+  const base::Result<void> synced = group->leads_node() ? file->sync() : base::Result<void>();
+  base::Result<void> verdict = group->exchange().agree(mine ? synced : mine);
   Journal::get().note_stage(path, Stage::kSync, watch.ns());
   return verdict;
 }

@@ -20,6 +20,7 @@
 #include "tessera/move/engine.hpp"
 #include "tessera/move/grouped_writes.hpp"
 #include "tessera/move/hints.hpp"
+#include "tessera/move/meetings.hpp"
 #include "tessera/mpiio/error_handlers.hpp"
 #include "tessera/mpiio/file_locks.hpp"
 #include "tessera/mpiio/group.hpp"
@@ -124,6 +125,7 @@ class OpenFile {
   move::Costs costs;
   std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
   move::GroupedWrites grouped;  // of replicated bytes
+  move::Meetings meetings;      // of collective accesses
   FileView view;
   int64_t position = 0;                     // the individual pointer, in etypes
   std::atomic<bool> pointer_moved = false;  // the shared one, by this rank, since it was set to 0
