@@ -289,8 +289,8 @@ static void repeat_one_after_the_other(void) {
     const int count = turn % check_size == check_rank ? kBlock : 0;
     check_fill(data, kBlock, (unsigned)turn);
     CHECK_OK(MPI_File_write_at_all(file, 0, data, count, MPI_BYTE, MPI_STATUS_IGNORE));
-    if (turn % 23 != 22) continue;
     if (!check_preloaded()) sync_all(file);
+    if (turn % 23 != 22) continue;
     CHECK_OK(read_block(file, 0, found, true, MPI_STATUS_IGNORE));
     CHECK_BYTES(found, data, kBlock);
     if (!check_preloaded()) sync_all(file);
