@@ -20,8 +20,10 @@ namespace {
 
 using base::Result;
 
-// Runs from here on gain nothing from being moved with those of others.
+// Runs from here on gain nothing from being moved with those of others; in pages that are in
+// memory, those of two pages.
 constexpr int64_t kLongRunMin = int64_t{64} << 10;
+constexpr int64_t kPagedRunMin = int64_t{8} << 10;
 
 Result<std::vector<base::Bytes>> exchange_summaries(const Move& move, Context& context,
                                                     port::Exchange& exchange) {
@@ -152,6 +154,13 @@ Transfer execute_ahead(const Move& move, Context& context, port::Exchange& excha
   return mine;
 }
 
+// Whether nobody has to make the pages of the move, or to read them from the disk.
+bool has_its_pages(const Move& move, const Context& context) {
+  const FileFacts facts = facts_of(move, context);
+  return facts.mappable && facts.cached && facts.hole_share == 0 &&
+         move.file.span().end <= facts.size;
+}
+
 // Whether a rank need not know what the others do: long runs are requests of their own, whatever
 // they ask for, and what was best apart the last time will be so again. `alone_min` is the length
 // of a long run that is the only one.
@@ -160,9 +169,11 @@ bool goes_ahead(const Move& move, Context& context, int64_t alone_min) {
     return false;
   }
   const int64_t runs = move.file.runs();
-  if (move.size() / runs >= (runs == 1 ? alone_min : kLongRunMin)) return true;
-  return context.experience != nullptr &&
-         context.experience->went_apart(move.direction, shape_of(move, context));
+  const int64_t length = move.size() / runs;
+  if (length >= (runs == 1 ? alone_min : kLongRunMin)) return true;
+  if (context.experience == nullptr) return false;
+  if (context.experience->went_apart(move.direction, shape_of(move, context))) return true;
+  return length >= kPagedRunMin && has_its_pages(move, context);
 }
 
 // The ways of ranks of one node.

@@ -4,8 +4,9 @@
 //   (C1) All ranks return the same verdict; each gets the count of its own bytes (V2). Whatever
 //        fails on one rank, the others return too.
 //   (C2) Which way is taken depends only on what all ranks have agreed on.
-//        A rank whose bytes are long runs, or that went apart with such a move before, moves them
-//        before it meets the others, whom it then meets once only.
+//        A rank whose bytes are long runs, or shorter ones in pages that are in memory, or that
+//        went apart with such a move before, moves them before it meets the others, whom it then
+//        meets once only.
 //   (C3) The memory used is at most cb_buffer_size for each aggregator, and a constant.
 // Where ranks write the same byte, it ends up with the value of one of them.
 // Thread safety: as Exchange, one thread at a time for each rank.

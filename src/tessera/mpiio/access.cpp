@@ -154,11 +154,11 @@ base::Result<int64_t> ordered_etype(OpenFile& file, int64_t etypes) {
   return first;
 }
 
-void note(const Means& means, const Move& moved, bool collective, const Transfer& transfer,
+void note(const Means& means, const Move& moved, const Transfer& transfer,
           const move::Context& context, const Stopwatch& watch) {
   Operation operation;
   operation.direction = moved.direction;
-  operation.collective = collective;
+  operation.collective = means.collective;
   operation.file = &moved.file;
   operation.bytes = transfer.bytes;
   operation.ns = watch.ns();
@@ -234,7 +234,8 @@ move::Context context_of(OpenFile& file) {
 
 // Executes the move together with all ranks; `before` is what went wrong on this one already.
 Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<void>& before) {
-  const Means means = means_of(file);
+  Means means = means_of(file);
+  means.collective = true;
   if (file.objects) {
     // Every rank has a place of its own; all they need of each other is what each one wrote.
     Transfer mine = before ? execute_alone(moved, means) : Transfer{0, before};
@@ -258,7 +259,7 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
       team != nullptr
           ? move::execute_in_team(moved, context, *team)
           : move::execute_across_nodes(moved, context, file.group->exchange(), file.group->nodes());
-  if (noted) note(means, moved, true, done, context, watch);
+  if (noted) note(means, moved, done, context, watch);
   return done;
 }
 
@@ -443,7 +444,7 @@ Transfer execute_alone(const Move& moved, const Means& means) {
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
                                : execute_unlocked(moved, means, means.placed, context);
-  if (noted) note(means, moved, means.collective, done, context, watch);
+  if (noted) note(means, moved, done, context, watch);
   return done;
 }
 
