@@ -75,7 +75,8 @@ FileFacts facts_of(const Move& move, const Context& context) {
   const bool short_run = move.file.runs() <= 1 && move.size() < kMappedRunMin;
   if (short_run && !holds && facts.missed_ns == 0) return facts;
   facts.mappable = can_map(context.file);
-  if (!facts.mappable) return facts;
+  facts.kept = facts.mappable && kept != nullptr && kept->reaches(span, move.direction);
+  if (!facts.mappable || facts.kept) return facts;
   const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
   facts.kept = holds && span.end <= facts.size;
