@@ -16,6 +16,7 @@
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include "tessera/move/move.hpp"
@@ -63,13 +64,13 @@ class Meetings {
  private:
   void meet(port::Exchange& exchange);
   void start_over();
-  void note_safe(bool safe) { safe_accesses_ = safe ? safe_accesses_ + 1 : 0; }
+  void note_safe(bool safe) { safe_accesses_ = safe ? std::min(safe_accesses_ + 1, kSafeMin) : 0; }
 
   Direction direction_ = Direction::kRead;
   int silent_meetings_ = 0;  // in a row, of this direction
   int needed_ = kSilentMin;
   int to_leave_out_ = 0;
-  int safe_accesses_ = 0;  // of this rank in a row
+  int safe_accesses_ = 0;  // of this rank in a row, as far as they matter
   Place last_;
   bool owes_meeting_ = false;  // one was left out
   bool silent_ = false;        // the meeting of the access at hand
