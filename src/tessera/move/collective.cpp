@@ -25,38 +25,68 @@ using base::Result;
 constexpr int64_t kLongRunMin = int64_t{64} << 10;
 constexpr int64_t kPagedRunMin = int64_t{8} << 10;
 
-Result<std::vector<base::Bytes>> exchange_summaries(const Move& move, Context& context,
-                                                    port::Exchange& exchange) {
-  const PhaseTimer timer(context.phases, &Phases::exchange_ns);
-  if (move.file.empty() && context.before) return exchange.listen();
-  return exchange.all_gather(encode(summary_of(move, context), policy_of(move.direction, context)));
-}
-
 Result<void> agree(const Result<void>& mine, Context& context, port::Exchange& exchange) {
   const PhaseTimer timer(context.phases, &Phases::exchange_ns);
   return exchange.agree(mine);
 }
 
+// This rank's move, and what it sees of the file, which it looks at once.
+class OwnMove {
+ public:
+  OwnMove(const Move& move, Context& context) : move_(move), context_(context) {}
+
+  [[nodiscard]] const Move& move() const { return move_; }
+  [[nodiscard]] Context& context() { return context_; }
+  [[nodiscard]] const FileFacts& facts() {
+    if (!facts_) facts_ = facts_of(move_, context_);
+    return *facts_;
+  }
+
+  // Executes it without the others, who may be writing between its bytes.
+  Transfer execute(bool among_others) {
+    return among_others && move_.direction == Direction::kWrite && move_.file.runs() > 1
+               ? execute_without_gaps()
+               : execute_independent(move_, context_, facts());
+  }
+
+ private:
+  Transfer execute_without_gaps();
+
+  const Move& move_;
+  Context& context_;
+  std::optional<FileFacts> facts_;
+};
+
 // A write while others write between its bytes: no gap may be written back, not even under a lock,
 // since the others take none.
-Transfer execute_without_gaps(const Move& move, Context& context) {
+Transfer OwnMove::execute_without_gaps() {
   std::optional<Hints> made;
-  if (context.gapless_hints == nullptr) made = context.hints.without_gaps();
-  const Hints& hints = made ? *made : *context.gapless_hints;
-  Context own = {
-      context.file, context.locks,      hints,         context.costs,     context.phases, {},
-      {},           context.companions, context.place, context.experience};
-  Transfer transfer = execute_independent(move, own);
-  context.phases = own.phases;
-  context.choice = std::move(own.choice);
+  if (context_.gapless_hints == nullptr) made = context_.hints.without_gaps();
+  const Hints& hints = made ? *made : *context_.gapless_hints;
+  Context own = {context_.file,
+                 context_.locks,
+                 hints,
+                 context_.costs,
+                 context_.phases,
+                 {},
+                 {},
+                 context_.companions,
+                 context_.place,
+                 context_.experience};
+  Transfer transfer = execute_independent(move_, own, facts());
+  context_.phases = own.phases;
+  context_.choice = std::move(own.choice);
   return transfer;
 }
 
-// Executes this rank's move without the others, who may be writing between its bytes.
-Transfer execute_own(const Move& move, Context& context, bool among_others) {
-  return among_others && move.direction == Direction::kWrite && move.file.runs() > 1
-             ? execute_without_gaps(move, context)
-             : execute_independent(move, context);
+Result<std::vector<base::Bytes>> exchange_summaries(OwnMove& own, port::Exchange& exchange) {
+  const Move& move = own.move();
+  Context& context = own.context();
+  const PhaseTimer timer(context.phases, &Phases::exchange_ns);
+  if (move.file.empty() && context.before) return exchange.listen();
+  const FileFacts facts = move.file.empty() ? FileFacts() : own.facts();
+  return exchange.all_gather(
+      encode(summary_of(move, context, facts), policy_of(move.direction, context)));
 }
 
 // Whether the move reaches behind the end of the file. Bytes that an earlier one has found in it
@@ -87,12 +117,13 @@ void note_missed(const Move& move, Context& context, const WayChoice& way) {
 }
 
 // Every rank executes its own move; then they agree.
-Transfer execute_separately(const Move& move, Context& context, port::Exchange& exchange,
-                            const Picture& picture, const std::string& reason) {
+Transfer execute_separately(OwnMove& own, port::Exchange& exchange, const Picture& picture,
+                            const std::string& reason) {
+  Context& context = own.context();
   // Going ahead, a rank cannot know whether it may write gaps back; so that must not matter to it.
   const Summary& mine = picture.ranks[static_cast<size_t>(exchange.rank())];
-  note_way(move, context, mine.gapless.ns <= mine.alone.ns);
-  Transfer transfer = execute_own(move, context, !picture.spans_disjoint);
+  note_way(own.move(), context, mine.gapless.ns <= mine.alone.ns);
+  Transfer transfer = own.execute(!picture.spans_disjoint);
   if (!reason.empty()) context.choice.reason += "; collective: " + reason;
   transfer.status = agree(transfer.status, context, exchange);
   return transfer;
@@ -108,8 +139,10 @@ struct Ways {
 };
 
 // The move once all have told each other what theirs are.
-Transfer execute_told(const std::vector<base::Bytes>& all, const Move& move, Context& context,
-                      port::Exchange& exchange, const Ways& ways) {
+Transfer execute_told(const std::vector<base::Bytes>& all, OwnMove& own, port::Exchange& exchange,
+                      const Ways& ways) {
+  const Move& move = own.move();
+  Context& context = own.context();
   // All is done, and everybody knows it.
   const auto silent = [](const base::Bytes& message) { return message.empty(); };
   if (std::all_of(all.begin(), all.end(), silent)) {
@@ -121,7 +154,7 @@ Transfer execute_told(const std::vector<base::Bytes>& all, const Move& move, Con
   if (picture->failed) return {0, agree(context.before, context, exchange)};
   WayChoice way = ways.choose(*picture);
   if (way.way == Way::kSeparately) {
-    return execute_separately(move, context, exchange, *picture, way.reason);
+    return execute_separately(own, exchange, *picture, way.reason);
   }
   note_way(move, context, false);
   std::optional<Transfer> moved = ways.together(move, *picture, way);
@@ -130,41 +163,43 @@ Transfer execute_told(const std::vector<base::Bytes>& all, const Move& move, Con
     return *std::move(moved);
   }
   const std::string reason = way.reason.empty() ? describe(*picture) : way.reason;
-  return execute_separately(move, context, exchange, *picture, reason);
+  return execute_separately(own, exchange, *picture, reason);
 }
 
-Transfer execute_met(const Move& move, Context& context, port::Exchange& exchange,
-                     const Ways& ways) {
-  const auto all = exchange_summaries(move, context, exchange);
+Transfer execute_met(OwnMove& own, port::Exchange& exchange, const Ways& ways) {
+  const auto all = exchange_summaries(own, exchange);
   if (!all) return {0, base::failure_of(all)};
-  return execute_told(*all, move, context, exchange, ways);
+  return execute_told(*all, own, exchange, ways);
 }
 
 // Executes the move, and then takes part with nothing left to do. Others that rewrite gaps do so
 // after they have met, hence after this.
-Transfer execute_ahead(const Move& move, Context& context, port::Exchange& exchange,
-                       const Ways& ways) {
-  Transfer mine = execute_own(move, context, true);
+Transfer execute_ahead(OwnMove& own, port::Exchange& exchange, const Ways& ways) {
+  Context& context = own.context();
+  Transfer mine = own.execute(true);
   Choice choice = std::move(context.choice);
   context.before = std::move(mine.status);
   Move nothing;
-  nothing.direction = move.direction;
-  mine.status = execute_met(nothing, context, exchange, ways).status;
+  nothing.direction = own.move().direction;
+  OwnMove done(nothing, context);
+  mine.status = execute_met(done, exchange, ways).status;
   context.choice = std::move(choice);
   return mine;
 }
 
 // Whether nobody has to make the pages of the move, or to read them from the disk.
-bool has_its_pages(const Move& move, const Context& context) {
-  const FileFacts facts = facts_of(move, context);
+bool has_its_pages(OwnMove& own) {
+  const FileFacts& facts = own.facts();
   return facts.mappable && facts.cached && facts.hole_share == 0 &&
-         move.file.span().end <= facts.size;
+         own.move().file.span().end <= facts.size;
 }
 
 // Whether a rank need not know what the others do: long runs are requests of their own, whatever
 // they ask for, and what was best apart the last time will be so again. `alone_min` is the length
 // of a long run that is the only one.
-bool goes_ahead(const Move& move, Context& context, int64_t alone_min) {
+bool goes_ahead(OwnMove& own, int64_t alone_min) {
+  const Move& move = own.move();
+  Context& context = own.context();
   if (!context.before || move.file.empty() || !may_go_ahead(move.direction, context.hints)) {
     return false;
   }
@@ -173,7 +208,7 @@ bool goes_ahead(const Move& move, Context& context, int64_t alone_min) {
   if (length >= (runs == 1 ? alone_min : kLongRunMin)) return true;
   if (context.experience == nullptr) return false;
   if (context.experience->went_apart(move.direction, shape_of(move, context))) return true;
-  return length >= kPagedRunMin && has_its_pages(move, context);
+  return length >= kPagedRunMin && has_its_pages(own);
 }
 
 // The ways of ranks of one node.
@@ -201,8 +236,8 @@ TESSERA_HOT bool may_go_ahead(Direction direction, const Hints& hints) {
 
 Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
   const Ways ways = ways_in_team(move.direction, context, team);
-  return goes_ahead(move, context, 1) ? execute_ahead(move, context, team, ways)
-                                      : execute_met(move, context, team, ways);
+  OwnMove own(move, context);
+  return goes_ahead(own, 1) ? execute_ahead(own, team, ways) : execute_met(own, team, ways);
 }
 
 TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team, Meetings& meetings,
@@ -215,7 +250,8 @@ TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team, M
   Move nothing;
   nothing.direction = direction;
   Context needed = context();
-  return execute_told(told, nothing, needed, team, ways_in_team(direction, needed, team)).status;
+  OwnMove own(nothing, needed);
+  return execute_told(told, own, team, ways_in_team(direction, needed, team)).status;
 }
 
 Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange& exchange,
@@ -230,8 +266,9 @@ Transfer execute_across_nodes(const Move& move, Context& context, port::Exchange
     return choose_way_across_nodes({picture, node, move.direction});
   };
   const Ways ways = {choose, together};
-  return goes_ahead(move, context, kLongRunMin) ? execute_ahead(move, context, exchange, ways)
-                                                : execute_met(move, context, exchange, ways);
+  OwnMove own(move, context);
+  return goes_ahead(own, kLongRunMin) ? execute_ahead(own, exchange, ways)
+                                      : execute_met(own, exchange, ways);
 }
 
 }  // namespace tessera::move

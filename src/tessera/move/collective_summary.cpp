@@ -120,7 +120,7 @@ void add_up(Picture& picture) {
 
 }  // namespace
 
-Summary summary_of(const Move& move, const Context& context) {
+Summary summary_of(const Move& move, const Context& context, FileFacts facts) {
   Summary summary = {.failed = !context.before,
                      .span = move.file.span(),
                      .bytes = move.file.size(),
@@ -130,7 +130,6 @@ Summary summary_of(const Move& move, const Context& context) {
                      .gapless = {},
                      .pattern = {}};
   if (move.file.empty()) return summary;
-  FileFacts facts = facts_of(move, context);
   // A mapping is kept for the next move (kept_mapping.hpp), a window is not.
   if (facts.page_ns) facts.page_ns = *facts.page_ns / 2;
   summary.alone = price_independent(move, context.costs, facts, true);

@@ -53,7 +53,8 @@ struct Picture {
   bool spans_disjoint = true;  // no position lies in the spans of two ranks
 };
 
-[[nodiscard]] Summary summary_of(const Move& move, const Context& context);
+// Of a move with these facts, which one without bytes need not have.
+[[nodiscard]] Summary summary_of(const Move& move, const Context& context, FileFacts facts);
 [[nodiscard]] Policy policy_of(Direction direction, const Context& context);
 
 // A rank's message. Ranks with nothing to do send an empty one.

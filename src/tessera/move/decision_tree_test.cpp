@@ -104,7 +104,8 @@ Picture picture_of(const std::vector<Move>& moves, const Costs& costs) {
   std::vector<base::Bytes> messages;
   for (const Move& move : moves) {
     const Context context = {file, locks, hints, costs, {}, {}};
-    messages.push_back(encode(summary_of(move, context), policy_of(move.direction, context)));
+    messages.push_back(encode(summary_of(move, context, facts_of(move, context)),
+                              policy_of(move.direction, context)));
   }
   return move::picture_of(messages).value();
 }

@@ -8,8 +8,9 @@ namespace tessera::move {
 
 namespace {
 
-// Less is not worth finding out what pages cost.
-constexpr int64_t kProbedMoveMin = int64_t{1} << 20;
+constexpr int64_t kPageBytes = 4096;
+// For fewer it is not worth finding out what pages cost.
+constexpr int64_t kProbedPagesMin = 256;
 // Places of a move at which the system is asked whether they are in memory.
 constexpr int64_t kProbesMax = 8;
 constexpr int64_t kProbeDistance = int64_t{1} << 20;
@@ -48,13 +49,19 @@ void look_at_pages(const Move& move, const port::PlainFile& file, int64_t probes
   facts.hole_share = static_cast<double>(holes) / static_cast<double>(probes);
 }
 
+// The pages that a move touches, at most.
+int64_t pages_of(const Pattern& file) {
+  return std::min(file.span().length() / kPageBytes, file.size() / kPageBytes + file.runs());
+}
+
 // What pages cost in this file; found out once, where the move has some to try. Those who come back
 // do without: they may spend as much as they have missed.
 std::optional<double> page_cost(const Move& move, const Context& context, const FileFacts& facts,
                                 const port::PlainFile& file) {
   if (context.experience == nullptr) return std::nullopt;
   const auto seen = context.experience->pages.seen(move.direction);
-  const bool has_pages = move.size() >= kProbedMoveMin && move.file.span().end <= facts.size;
+  const bool has_pages =
+      pages_of(move.file) >= kProbedPagesMin && move.file.span().end <= facts.size;
   if (seen || !has_pages || facts.missed_ns > 0) return seen;
   const auto probed = probe_pages(file, move.file.span(), move.direction, context.costs);
   if (probed) context.experience->pages.learn(move.direction, *probed);
@@ -86,7 +93,11 @@ FileFacts facts_of(const Move& move, const Context& context) {
 }
 
 Transfer execute_independent(const Move& move, Context& context) {
-  context.choice = choose_independent(move, context.hints, context.costs, facts_of(move, context));
+  return execute_independent(move, context, facts_of(move, context));
+}
+
+Transfer execute_independent(const Move& move, Context& context, const FileFacts& facts) {
+  context.choice = choose_independent(move, context.hints, context.costs, facts);
   if (context.choice.missed_ns > 0 && context.experience != nullptr) {
     context.experience->mapping.note_missed(move.file.span(), move.direction,
                                             context.choice.missed_ns);

@@ -56,6 +56,9 @@ struct Price {
 // exclusive lock of exactly the piece that it rewrites, piece by piece; where the file cannot be
 // read (opened for writing only) the list engine writes instead.
 [[nodiscard]] Transfer execute_independent(const Move& move, Context& context);
+// The same for whoever has looked at the file already: `facts` are of this move.
+[[nodiscard]] Transfer execute_independent(const Move& move, Context& context,
+                                           const FileFacts& facts);
 
 // The engines themselves, for whoever has chosen. execute_direct requires a move whose file bytes
 // are one run. Memory used: less than 1 MB each.

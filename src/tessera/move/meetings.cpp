@@ -39,11 +39,10 @@ TESSERA_HOT bool Meetings::begin(Direction direction, bool may_leave_out,
 void Meetings::meet(port::Exchange& exchange) {
   const bool silent = late_ && safe_accesses_ >= kSafeMin;
   const auto heard = silent ? exchange.listen() : exchange.all_gather(base::Bytes(1));
-  const bool first = !owes_meeting_;
   start_over();
   if (heard && heard->empty()) {
     owes_meeting_ = true;
-    to_leave_out_ = first ? kLeftOutFirst : kLeftOutMax;
+    to_leave_out_ = kLeftOutMax;
     needed_ = kSilentMin;
     return;
   }

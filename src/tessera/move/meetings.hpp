@@ -30,8 +30,7 @@ class Meetings {
   static constexpr int kSilentMin = 3;
   static constexpr int kSilentMax = 768;
   static constexpr int kSafeMin = 2;
-  // How many are left out, at first and if all went well meanwhile.
-  static constexpr int kLeftOutFirst = 16;
+  // How many are left out in a row.
   static constexpr int kLeftOutMax = 32;
 
   // An access that all ranks begin. Whether it meets the others; if not, leave_out() ends it, else

@@ -5,6 +5,9 @@
 #include <atomic>
 #include <vector>
 
+#include "tessera/lock/no_locks.hpp"
+#include "tessera/move/independent.hpp"
+#include "tessera/pattern/trace.hpp"
 #include "tessera/port/file_mapping.hpp"
 #include "tessera/port/test_directory.hpp"
 #include "tessera/port/thread_team.hpp"
@@ -64,6 +67,28 @@ TEST_F(PageCostsTest, PagesThatMayNotBeStoredToTellNothing) {
   if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
   EXPECT_FALSE(probe_pages(*file, {0, kFileBytes}, Direction::kWrite, {}));
   EXPECT_TRUE(probe_pages(*file, {0, kFileBytes}, Direction::kRead, {}));
+}
+
+// What counts is how many pages a move touches, not how many bytes it moves.
+TEST_F(PageCostsTest, MovesOfManyPagesLearnWhatTheyCost) {
+  const auto file = open(true);
+  if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+  const auto learns = [&](int64_t length, int64_t stride, int64_t count) {
+    lock::NoLocks locks;
+    const Hints hints;
+    const Costs costs;
+    Experience experience;
+    Context context{*file, locks, hints, costs, {}, {}, {}, 1, 0, &experience};
+    const Pattern run = Pattern::run({{0}}, length).value();
+    const Move move = {Direction::kWrite, pattern::repeat(run, count, {{stride}}).value(),
+                       Pattern::run({{0}}, length * count).value(), content_.data()};
+    static_cast<void>(facts_of(move, context));
+    return experience.pages.seen(Direction::kWrite).has_value();
+  };
+  EXPECT_TRUE(learns(8, 128, 32 << 10));   // 256 KB of 4 MB
+  EXPECT_TRUE(learns(8, 16 << 10, 300));   // 300 pages
+  EXPECT_FALSE(learns(8, 16 << 10, 200));  // 200 pages
+  EXPECT_FALSE(learns(8, 16, 32 << 10));   // 128 pages
 }
 
 // What another writes at the same moment stays: a byte that is tried is never put back.
