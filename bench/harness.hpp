@@ -14,7 +14,8 @@
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
 //   (H5) A ceiling is never a peer. All contestants of a case are timed by the same clock.
 //   (H6) Rounds end at `rounds`, or when those who run in all of them have taken `seconds`, and not
-//        less than those who do not; but not before kRoundsMin.
+//        less than those who do not; but not before kRoundsBelieved, if so many were asked for: the
+//        band of fewer is itself a matter of luck.
 //   (H7) A peer whose pilot is worse than kFar times the best runs in the first kFarRounds only: it
 //        cannot win, and would take the time of those who can.
 //   (H8) A peer with rounds_max runs in so many rounds, in one with kRoundsMin of them, one
@@ -37,6 +38,7 @@ struct Effort {
 };
 
 inline constexpr int64_t kRoundsMin = 5;
+inline constexpr int64_t kRoundsBelieved = 9;
 inline constexpr double kContender = 1.3;
 inline constexpr double kFar = 4.0;
 inline constexpr int64_t kFarRounds = 3;

@@ -301,6 +301,21 @@ TEST(Harness, ACaseMayBeAgainstAPeerThatIsNotTheBest) {
   }
 }
 
+// (H6): however little time a case is given, what is believed comes from enough rounds.
+TEST(Harness, RoundsEndWithTheTimeButNotTooEarly) {
+  const auto runs_in = [](int64_t rounds) {
+    Effort effort = quick_effort();
+    effort.rounds = rounds;
+    effort.seconds = 1e-9;
+    const auto outcome = run_case(pretended_case(Kind::kTime), effort);
+    EXPECT_TRUE(outcome);
+    return outcome->runs;
+  };
+  EXPECT_EQ(runs_in(Effort().rounds), kRoundsBelieved);
+  EXPECT_EQ(runs_in(kRoundsBelieved - 1), kRoundsBelieved - 1);
+  EXPECT_EQ(runs_in(1), kRoundsMin);
+}
+
 // (H8)
 TEST(Harness, SlowPeersRunAsOftenAsTheySay) {
   const auto runs_in = [](int64_t rounds) {

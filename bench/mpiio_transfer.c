@@ -16,8 +16,9 @@
 #include "bench/memory.h"
 #include "bench/mpiio_peer.h"
 
-/* Until then all processes know when to start. */
-static const double kStartNs = 50e6;
+/* Until then all processes know when to start, many of them on few cores. */
+static const double kStartNs = 10e6;
+static const double kStartRankNs = 1e6;
 
 double now_ns(void) {
   struct timespec now;
@@ -440,10 +441,10 @@ static void wait_asleep(void) {
 
 /* A moment that all processes sleep until. One after the other they would leave a barrier, many of
  * them on few cores, over longer than some operations take. */
-static double start_together(void) {
+static double start_together(int ranks) {
   double mine = now_ns(), start;
   MPI_Allreduce(&mine, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  start += kStartNs;
+  start += kStartNs + kStartRankNs * ranks;
   struct timespec at = {(time_t)(start / 1e9), 0};
   at.tv_nsec = (long)(start - (double)at.tv_sec * 1e9);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0) continue;
@@ -462,7 +463,7 @@ static const char* timed_once(struct Session* session, const struct Request* req
                               struct Open* open_file, double* ns) {
   double mine[2], all[2];
   if (request->cold) drop_pages(session, request);
-  mine[0] = -(request->slow ? start_together() : leave_barrier());
+  mine[0] = -(request->slow ? start_together(session->ranks) : leave_barrier());
   const char* error = kTimed[request->timed](session, request, open_file);
   mine[1] = now_ns();
   if (request->slow) wait_asleep();
