@@ -41,8 +41,7 @@ base::Result<int64_t> file_bytes_of(const OpenFile& file, const Buffer& buffer, 
 }
 
 base::Result<Sized> measure(const OpenFile& file, const Access& access, const Buffer& buffer) {
-  const bool shared = access.pointer == Pointer::kShared || access.pointer == Pointer::kOrdered;
-  TESSERA_TRY_VOID(file.check_access(access.direction, shared));
+  TESSERA_TRY_VOID(file.check_access(access.direction, is_shared(access.pointer)));
   if (buffer.count < 0) return fault(MPI_ERR_COUNT, "the count is negative");
   if (buffer.type == MPI_DATATYPE_NULL) return fault(MPI_ERR_TYPE, "the datatype is null");
   if (!is_committed(buffer.type)) return fault(MPI_ERR_TYPE, "the datatype is not committed");
@@ -369,10 +368,9 @@ TESSERA_HOT Done access_met(OpenFile& file, const Access& access, const Buffer& 
 
 // Whether accesses of this kind may do without a meeting; the same on all ranks.
 TESSERA_HOT bool may_leave_out(const OpenFile& file, const Access& access) {
-  const bool positioned =
-      access.pointer == Pointer::kExplicit || access.pointer == Pointer::kIndividual;
-  return positioned && !file.objects && !file.atomic && !file.hints->prompt_verdicts &&
-         !is_replicated(file, access.direction) && file.group->size() > 1;
+  return !is_shared(access.pointer) && !file.objects && !file.atomic &&
+         !file.hints->prompt_verdicts && !is_replicated(file, access.direction) &&
+         file.group->size() > 1;
 }
 
 // Whether the rank needs nobody for such an access, which will hardly fail: it moves the bytes that

@@ -23,6 +23,11 @@ namespace tessera::mpiio {
 
 enum class Pointer { kExplicit, kIndividual, kShared, kOrdered };
 
+// Whether accesses by this pointer move one that all ranks share.
+[[nodiscard]] constexpr bool is_shared(Pointer pointer) {
+  return pointer == Pointer::kShared || pointer == Pointer::kOrdered;
+}
+
 struct Access {
   move::Direction direction = move::Direction::kRead;
   Pointer pointer = Pointer::kExplicit;

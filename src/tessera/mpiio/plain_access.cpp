@@ -15,10 +15,8 @@ constexpr int64_t kPlainBytesMax = int64_t{1} << 20;
 TESSERA_HOT bool is_plain(const OpenFile& file, const Access& access) {
   const int forbidden =
       access.direction == move::Direction::kRead ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
-  const bool positioned =
-      access.pointer == Pointer::kExplicit || access.pointer == Pointer::kIndividual;
   const bool locks_simply = !file.atomic || file.locks->locks_runs_by_ranges();
-  return !file.objects && file.view.dense && locks_simply && positioned &&
+  return !file.objects && file.view.dense && locks_simply && !is_shared(access.pointer) &&
          (file.amode & (forbidden | MPI_MODE_SEQUENTIAL)) == 0 && !Journal::get().on();
 }
 
