@@ -73,8 +73,9 @@ class Prices {
   [[nodiscard]] double direct() const { return costs_.request_ns + bytes_ * moved_byte(); }
 
   [[nodiscard]] double list() const {
-    return runs_ * (reads_ ? costs_.listed_ns : costs_.listed_write_ns) + bytes_ * moved_byte() +
-           (move_.memory_is_run() ? 0 : copy()) +
+    const double named_ns = reads_ ? runs_ * costs_.listed_ns + pages(1) * costs_.listed_page_ns
+                                   : runs_ * costs_.listed_write_ns;
+    return named_ns + bytes_ * moved_byte() + (move_.memory_is_run() ? 0 : copy()) +
            new_share() * (runs_ * costs_.new_run_ns + pages(kPageBytes) * costs_.new_page_ns);
   }
 

@@ -123,6 +123,15 @@ TEST(Choose, LongWritesOfManyAreMappedWherePagesAreCheap) {
   EXPECT_EQ(engine(other), Engine::kDirect);
 }
 
+// Rows of 7680 B take 1.7 us each by list, more than half of it for naming them and their pages.
+TEST(Choose, RowsOfATileAreReadThroughPagesThatCostALittle) {
+  const Pattern rows = strided(7680, 27'360, 1650);
+  FileFacts facts = {.mappable = true, .page_ns = 100, .companions = 16};
+  EXPECT_EQ(engine_for(Direction::kRead, rows, facts), Engine::kMapped);
+  facts.page_ns = 400;
+  EXPECT_EQ(engine_for(Direction::kRead, rows, facts), Engine::kList);
+}
+
 // A long read through large pages costs no more than by system calls, and less the next time.
 TEST(Choose, LongReadsAreMappedWherePagesAreCheap) {
   const Pattern run = Pattern::run({{0}}, 32 << 20).value();
@@ -197,6 +206,7 @@ TEST(Choose, PricesTellWhoTakesTurns) {
 TEST(Choose, SaysWhy) {
   Costs costs;
   costs.listed_ns = costs.request_ns = 1000;
+  costs.listed_page_ns = 0;
   costs.read_byte_ns = 1;
   costs.copy_byte_ns = costs.copy_run_ns = 0;
   const Choice choice =

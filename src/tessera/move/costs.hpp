@@ -11,6 +11,7 @@ namespace tessera::move {
 struct Costs {
   double request_ns = 700;           // one small transfer by itself
   double listed_ns = 400;            // one small read in a list
+  double listed_page_ns = 150;       // a page of the file that a listed read reaches, besides
   double listed_write_ns = 2000;     // one small write in a list
   double read_byte_ns = 0.08;        // a byte of a large read
   double write_byte_ns = 0.10;       // a byte of a large write
