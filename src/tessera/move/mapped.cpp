@@ -7,6 +7,7 @@
 #include "tessera/move/large_pages.hpp"
 #include "tessera/move/phase_timer.hpp"
 #include "tessera/pattern/copy.hpp"
+#include "tessera/port/cores.hpp"
 #include "tessera/port/file_mapping.hpp"
 
 namespace tessera::move {
@@ -15,8 +16,12 @@ namespace {
 
 constexpr int64_t kStagingBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
-// Smaller parts are copied before companions could meet in them.
-constexpr int64_t kTurnedBytesMin = int64_t{64} << 10;
+// Ranks that share a core find a stretch of this length in its cache when their turn comes.
+constexpr int64_t kCachedBytes = int64_t{1} << 20;
+// Smaller stretches of the stream are copied before companions could meet in them.
+constexpr int64_t kStretchBytesMin = int64_t{32} << 10;
+// Where fewer ranks share a core, changing between them costs more than it saves.
+constexpr int64_t kCoreRanksMin = 4;
 
 // A mapped transfer under way, a window at a time. Each step answers whether it could be done.
 class MappedTransfer {
@@ -37,7 +42,9 @@ class MappedTransfer {
   [[nodiscard]] int64_t gap_max() const;
   KeptMapping::Mapping find_mapping(const Island& window);
   bool move_part(Interval part, const port::FileMapping& mapping);
-  [[nodiscard]] int64_t first_of(Interval part) const;
+  [[nodiscard]] bool is_crowded() const;
+  [[nodiscard]] int64_t stretches_of(Interval part) const;
+  bool move_run(Interval part, const port::FileMapping& mapping);
   bool move_packed(Interval part, const port::FileMapping& mapping);
   bool move_paired(Interval part, const port::FileMapping& mapping);
   bool copy(std::byte* stream, Interval part, const port::FileMapping& mapping);
@@ -112,20 +119,39 @@ bool MappedTransfer::move_part(Interval part, const port::FileMapping& mapping) 
   if (!move_.memory_is_run()) {
     return has_long_runs(move_) ? move_paired(part, mapping) : move_packed(part, mapping);
   }
-  std::byte* const stream = move_.base + move_.memory.at()[0];
-  const int64_t turn = first_of(part);
-  return copy(stream + turn, {turn, part.end}, mapping) &&
-         (turn == part.begin || copy(stream + part.begin, {part.begin, turn}, mapping));
+  return move_run(part, mapping);
 }
 
-// Where the copy begins. Cores that store short runs between each other's begin at different
-// places, as far apart as can be: one that follows another closely finds every line in the other's
-// cache.
-int64_t MappedTransfer::first_of(Interval part) const {
+// Whether many ranks share a core.
+bool MappedTransfer::is_crowded() const {
+  return context_.companions >= kCoreRanksMin * cores_for(context_.companions);
+}
+
+// How many stretches the part is copied in, if its runs are shorter than a cache line and stored
+// between those of others: one for each core, or as many as stay in a core's cache.
+int64_t MappedTransfer::stretches_of(Interval part) const {
   const bool short_runs = move_.size() / move_.file.runs() < kLineBytes;
-  if (reads() || !short_runs || part.length() < kTurnedBytesMin) return part.begin;
+  if (reads() || !short_runs) return 1;
   const int64_t cores = cores_for(context_.companions);
-  return part.begin + part.length() / cores * (context_.place % cores);
+  const int64_t cached = is_crowded() ? move_.file.span().length() / kCachedBytes : 0;
+  return std::clamp(part.length() / kStretchBytesMin, int64_t{1}, std::max(cores, cached));
+}
+
+// Copies a part that is one run in memory. Cores in the same stretch would take every line out of
+// each other's caches, so each begins in another; and where many ranks share a core, those on it
+// are through with one stretch before any goes on to the next.
+bool MappedTransfer::move_run(Interval part, const port::FileMapping& mapping) {
+  std::byte* const stream = move_.base + move_.memory.at()[0];
+  const int64_t cores = cores_for(context_.companions);
+  const int64_t stretches = stretches_of(part);
+  int64_t index = context_.place % cores * stretches / cores;
+  for (int64_t i = 0; i < stretches; ++i, index = (index + 1) % stretches) {
+    if (i > 0 && is_crowded()) port::offer_core();
+    const Interval stretch = {part.begin + part.length() * index / stretches,
+                              part.begin + part.length() * (index + 1) / stretches};
+    if (!copy(stream + stretch.begin, stretch, mapping)) return false;
+  }
+  return true;
 }
 
 // Makes sure that the file holds the bytes that are stored; of those that an earlier move has seen
