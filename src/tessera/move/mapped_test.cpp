@@ -107,6 +107,36 @@ TEST(Mapped, TellsTheErrorOfTheSystem) {
   EXPECT_EQ(done.status.error().errno_value, EBADF);
 }
 
+// Ranks that store short runs between each other's do so in stretches, each in another order; all
+// their bytes arrive, however many share a core.
+TEST(Mapped, ShortRunsOfManyRanksAreStoredInStretches) {
+  constexpr int64_t kRecord = 8;
+  constexpr int64_t kCount = 20'011;
+  const port::TestDirectory directory;
+  for (const int ranks : {1, 3, 64}) {
+    const auto file = plain_file(directory.path(std::to_string(ranks)),
+                                 {.read = true, .write = true, .create = true});
+    if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+    Contents expected(static_cast<size_t>(ranks * kRecord * kCount));
+    for (int rank = 0; rank < ranks; ++rank) {
+      Contents memory(static_cast<size_t>(kRecord * kCount));
+      for (size_t i = 0; i < memory.size(); ++i) {
+        memory[i] = static_cast<std::byte>(i * 31 + static_cast<size_t>(rank));
+        const auto record = static_cast<int64_t>(i) / kRecord;
+        const auto at = (record * ranks + rank) * kRecord + static_cast<int64_t>(i) % kRecord;
+        expected[static_cast<size_t>(at)] = memory[i];
+      }
+      model::WatchedLocks locks;
+      const Hints hints;
+      const Costs costs;
+      Context context = {*file, locks, hints, costs, {}, {}, {}, ranks, rank};
+      const Pattern columns = strided(rank * kRecord, kRecord, ranks * kRecord, kCount);
+      ASSERT_EQ(execute_mapped(write_of(columns, memory.data()), context).bytes, kRecord * kCount);
+    }
+    EXPECT_TRUE(contents_of(*file) == expected) << ranks << " ranks";
+  }
+}
+
 // A mapping that was kept sees what happens to the file meanwhile, and every write is seen in the
 // time of its last change.
 TEST(Mapped, AKeptMappingFollowsTheFile) {
