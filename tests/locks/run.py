@@ -35,6 +35,15 @@ class Jobs:
         self.runtime.mkdir(mode=0o700)
         self.file = self.folder / "data"
         self.servers = []
+        self.started = 0
+
+    def session(self):
+        """A folder for the next job's launcher: two that start at once trip over each other in the
+        common one."""
+        self.started += 1
+        folder = self.folder / f"session{self.started}"
+        folder.mkdir()
+        return str(folder)
 
     def fresh_file(self):
         self.file.unlink(missing_ok=True)
@@ -44,7 +53,8 @@ class Jobs:
     def start(self, program, *arguments, ranks=2, preload=True, stock=(), **variables):
         common = {"XDG_RUNTIME_DIR": str(self.runtime), "TESSERAD": self.tesserad,
                   "TESSERA_LEASE": str(LEASE_S), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                  "OMPI_MCA_orte_tmpdir_base": self.session()}
         environment = {**os.environ, **common, **variables}
         inner = ["env", f"LD_PRELOAD={self.library}"] if preload else []
         command = [*LAUNCH[self.mpi], *stock, "-n", str(ranks), *inner,

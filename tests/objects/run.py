@@ -53,6 +53,7 @@ class Jobs:
         self.folder = pathlib.Path(folder)
         self.file = self.folder / "data"
         self.counts = self.folder / "counts"
+        self.launched = 0
 
     def program(self, name):
         return str(self.programs / f"{name}-{self.mpi}")
@@ -63,8 +64,13 @@ class Jobs:
         return [*LAUNCH[self.mpi], "-n", str(ranks), *inner, *map(str, words)]
 
     def launch(self, command):
+        # Launchers that start at once trip over each other in the common folder.
+        self.launched += 1
+        session = self.folder / f"session{self.launched}"
+        session.mkdir()
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                       "OMPI_MCA_orte_tmpdir_base": str(session)}
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
 
