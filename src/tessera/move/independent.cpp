@@ -82,8 +82,9 @@ FileFacts facts_of(const Move& move, const Context& context) {
   const bool short_run = move.file.runs() <= 1 && move.size() < kMappedRunMin;
   if (short_run && !holds && facts.missed_ns == 0) return facts;
   facts.mappable = can_map(context.file);
-  facts.kept = facts.mappable && kept != nullptr && kept->reaches(span, move.direction);
-  if (!facts.mappable || facts.kept) return facts;
+  if (!facts.mappable) return facts;
+  facts.kept = kept != nullptr && kept->reaches(span, move.direction);
+  if (facts.kept) return facts;
   const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
   facts.kept = holds && span.end <= facts.size;
