@@ -17,6 +17,10 @@ import tempfile
 import time
 import unittest
 from html.parser import HTMLParser
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import mpi_jobs
 
 PROGRAM = ""
 TREE = pathlib.Path()
@@ -416,15 +420,13 @@ class Remap(unittest.TestCase):
         self.assertEqual(only["size_bytes"], len(self.data))
 
     def test_under_launchers(self):
-        allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        os.environ.update(allow)
-        self.addCleanup(lambda: [os.environ.pop(name) for name in allow])
-        for mpi, more in (("openmpi", ["--oversubscribe"]), ("mpich", [])):
+        self.enterContext(mock.patch.dict(os.environ, mpi_jobs.environment(self.folder)))
+        for mpi in mpi_jobs.LAUNCHERS:
             half = pathlib.Path(PROGRAM).parent.parent / f"lib/tessera/tessera-remap-{mpi}"
             if not shutil.which(f"mpiexec.{mpi}") or not half.exists():
                 continue
             with self.subTest(mpi):
-                launch = [f"mpiexec.{mpi}", *more, "-n", "3"]
+                launch = mpi_jobs.launcher(mpi, 3)
                 line = self.remap("in", mpi, "--views", "columns.json", launch=launch)
                 self.assertIn(f"{mpi}: 3 processes, 1.0 MB", line)
                 self.check(mpi)

@@ -14,9 +14,9 @@ import tempfile
 import time
 import unittest
 
-LAUNCH = {"openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-          "mpich": ["mpiexec.mpich"]}
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import mpi_jobs
+
 PROGRAM = ""
 DAEMON = ""
 SECONDS_MAX = 120
@@ -79,9 +79,9 @@ class Together(unittest.TestCase):
 
     def follow(self, mpi, *more):
         return subprocess.Popen(
-            [*LAUNCH[mpi], "-n", str(PROCESSES), DAEMON, "--translate", "in.obj", "out.obj",
+            [*mpi_jobs.launcher(mpi, PROCESSES), DAEMON, "--translate", "in.obj", "out.obj",
              "--views", "v.json", *more], cwd=self.folder, text=True, stderr=subprocess.PIPE,
-            env={**os.environ, **ROOT})
+            env=mpi_jobs.environment(self.folder))
 
     def check_out(self, size):
         facts = json.loads(self.run_here(PROGRAM, "show", "out.obj", "--json").stdout)
@@ -92,7 +92,7 @@ class Together(unittest.TestCase):
 
     def test_a_producer_is_followed_to_its_end(self):
         (self.folder / "job.c").write_text(PRODUCER)
-        for mpi in LAUNCH:
+        for mpi in mpi_jobs.LAUNCHERS:
             with self.subTest(mpi=mpi):
                 self.run_here(f"mpicc.{mpi}", "job.c", "-o", "job")
                 for name in ("in.obj", "out.obj"):
@@ -120,7 +120,7 @@ class Together(unittest.TestCase):
 
     def test_an_error_is_told_once(self):
         (self.folder / "in.obj").write_text("a plain file")
-        for mpi in LAUNCH:
+        for mpi in mpi_jobs.LAUNCHERS:
             with self.subTest(mpi=mpi), self.follow(mpi) as translator:
                 log = translator.communicate(timeout=SECONDS_MAX)[1]
                 self.assertNotEqual(translator.returncode, 0)

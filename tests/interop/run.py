@@ -22,6 +22,9 @@ import tempfile
 import time
 import uuid
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import mpi_jobs
+
 SECONDS_MAX = 60
 SHARED_MEMORY = pathlib.Path("/dev/shm")
 TOKEN = "TESSERA_INTEROP_RUN"
@@ -32,24 +35,17 @@ class Failure(Exception):
 
 
 def command(options, ranks, preload):
-    if options.mpi == "openmpi":
-        launch = ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1",
-                  "-n", str(ranks)]
-        for name, value in preload.items():
-            launch += ["-x", f"{name}={value}"]
-        return launch + options.program
-    launch = ["mpiexec.mpich", "-n", str(ranks)]
+    launch = mpi_jobs.launcher(options.mpi, ranks)
     for name, value in preload.items():
-        launch += ["-genv", name, value]
+        launch += mpi_jobs.variable(options.mpi, name, value)
     return launch + options.program
 
 
-def environment(token):
+def environment(token, folder):
     """The caller's, without what steers Tessera."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("TESSERA_", "LD_PRELOAD"))}
-    return {**kept, TOKEN: token, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {**mpi_jobs.environment(folder, kept), TOKEN: token}
 
 
 def processes_of(token):
@@ -104,8 +100,9 @@ def execute(options, ranks, folder, preload):
     token = uuid.uuid4().hex
     memory = set(SHARED_MEMORY.iterdir())
     arguments = command(options, ranks, preload) + [str(folder)] + ["exact"] * bool(preload)
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          stdin=subprocess.DEVNULL, env=environment(token)) as child:
+    with tempfile.TemporaryDirectory(prefix="tessera-job-") as session, \
+            subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             stdin=subprocess.DEVNULL, env=environment(token, session)) as child:
         try:
             output, errors = child.communicate(timeout=SECONDS_MAX)
         except subprocess.TimeoutExpired:

@@ -15,11 +15,12 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import mpi_jobs
+
 ROUNDS = 300
 LEASE_S = 1
 JOB_LIMIT_S = 120
-LAUNCH = {"openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-          "mpich": ["mpiexec.mpich"]}
 
 
 class Jobs:
@@ -35,15 +36,6 @@ class Jobs:
         self.runtime.mkdir(mode=0o700)
         self.file = self.folder / "data"
         self.servers = []
-        self.started = 0
-
-    def session(self):
-        """A folder for the next job's launcher: two that start at once trip over each other in the
-        common one."""
-        self.started += 1
-        folder = self.folder / f"session{self.started}"
-        folder.mkdir()
-        return str(folder)
 
     def fresh_file(self):
         self.file.unlink(missing_ok=True)
@@ -52,12 +44,10 @@ class Jobs:
 
     def start(self, program, *arguments, ranks=2, preload=True, stock=(), **variables):
         common = {"XDG_RUNTIME_DIR": str(self.runtime), "TESSERAD": self.tesserad,
-                  "TESSERA_LEASE": str(LEASE_S), "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                  "OMPI_MCA_orte_tmpdir_base": self.session()}
-        environment = {**os.environ, **common, **variables}
+                  "TESSERA_LEASE": str(LEASE_S)}
+        environment = {**mpi_jobs.environment(self.folder), **common, **variables}
         inner = ["env", f"LD_PRELOAD={self.library}"] if preload else []
-        command = [*LAUNCH[self.mpi], *stock, "-n", str(ranks), *inner,
+        command = [*mpi_jobs.launcher(self.mpi, ranks), *stock, *inner,
                    str(self.programs / f"{program}-{self.mpi}"), str(self.file), *arguments]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)

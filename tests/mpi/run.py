@@ -27,6 +27,9 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import mpi_jobs
+
 DEFECTS = HERE / "stock_defects.txt"
 LIMITS = HERE / "object_limits.txt"
 JOB_LIMIT_S = 120
@@ -75,21 +78,15 @@ class Runner:
 
     def command(self, ranks, scratch, variables, names, extra):
         """The launcher's command line."""
-        if self.mpi == "openmpi":
-            head = ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-            for name, value in variables.items():
-                head += ["-x", f"{name}={value}"]
-        else:
-            head = ["mpiexec.mpich"]
-            for name, value in variables.items():
-                head += ["-genv", name, value]
-        return head + extra + ["-n", str(ranks), self.program, self.prefix + str(scratch), "--seed",
-                               str(self.seed), "--limit", str(self.limit_s)] + names
+        head = mpi_jobs.launcher(self.mpi, ranks)
+        for name, value in variables.items():
+            head += mpi_jobs.variable(self.mpi, name, value)
+        return head + extra + [self.program, self.prefix + str(scratch), "--seed", str(self.seed),
+                               "--limit", str(self.limit_s)] + names
 
     def launch(self, command, scratch, out, user=None):
         """Runs a command in a world of its own; its exit code (None after the limit)."""
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1",
-                           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", TMPDIR=str(out / "tmp"))
+        environment = {**os.environ, **mpi_jobs.AS_ROOT, "TMPDIR": str(out / "tmp")}
         (out / "tmp").mkdir(mode=0o777)
         if user is not None and os.geteuid() == 0:
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] + command

@@ -18,10 +18,11 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import mpi_jobs
+
 JOB_LIMIT_S = 120
 FILE_BYTES = 1250 * 840  # of synced.c
-LAUNCH = {"openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-          "mpich": ["mpiexec.mpich"]}
 # MPICH's waits poll: many ranks on few cores take minutes.
 MATRIX_RANKS = {"openmpi": 8, "mpich": 3}
 RESTARTS = {"openmpi": [(7, 2), (3, 8)], "mpich": [(4, 2), (2, 3)]}
@@ -53,7 +54,6 @@ class Jobs:
         self.folder = pathlib.Path(folder)
         self.file = self.folder / "data"
         self.counts = self.folder / "counts"
-        self.launched = 0
 
     def program(self, name):
         return str(self.programs / f"{name}-{self.mpi}")
@@ -61,18 +61,12 @@ class Jobs:
     def command(self, ranks, *words, **variables):
         inner = ["env", f"LD_PRELOAD={self.library}"]
         inner += [f"{name}={value}" for name, value in variables.items()]
-        return [*LAUNCH[self.mpi], "-n", str(ranks), *inner, *map(str, words)]
+        return [*mpi_jobs.launcher(self.mpi, ranks), *inner, *map(str, words)]
 
     def launch(self, command):
-        # Launchers that start at once trip over each other in the common folder.
-        self.launched += 1
-        session = self.folder / f"session{self.launched}"
-        session.mkdir()
-        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                       "OMPI_MCA_orte_tmpdir_base": str(session)}
-        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        return subprocess.Popen(command, env=mpi_jobs.environment(self.folder), text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
 
     def start(self, ranks, *words, **variables):
         return self.launch(self.command(ranks, *words, **variables))

@@ -8,17 +8,17 @@ policy, with meshes from files, with parts that write nothing; and what it says 
 wrong. Prints a line for each failure; the exit code is 0 if there is none."""
 import argparse
 import array
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import mpi_jobs
+
 JOB_LIMIT_S = 120
 VARIABLES = 2
 GRID = (7, 6, 5)
-LAUNCH = {"openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-          "mpich": ["mpiexec.mpich"]}
 # MPICH's waits poll: its own collective calls with more ranks than cores take long.
 RANKS = {"openmpi": [1, 2, 4, 7], "mpich": [1, 2, 3]}
 POLICIES = ["metis", "random", "first", "idg", "optimal", "balanced"]
@@ -43,18 +43,18 @@ class Jobs:
         self.program = arguments.program
         self.library = arguments.library
         self.meshes = pathlib.Path(arguments.meshes)
+        self.folder = folder
         self.file = pathlib.Path(folder) / "field"
         self.preload = False
 
     def start(self, ranks, *words):
         """What a job did; without ranks, one that needs no launcher."""
         inner = ["env", f"LD_PRELOAD={self.library}"] if self.preload else []
-        launch = [*LAUNCH[self.mpi], "-n", str(ranks)] if ranks else []
+        launch = mpi_jobs.launcher(self.mpi, ranks) if ranks else []
         command = [*launch, *inner, self.program, *map(str, words)]
-        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return subprocess.run(command, env=environment, text=True, capture_output=True,
-                              stdin=subprocess.DEVNULL, check=False, timeout=JOB_LIMIT_S)
+        return subprocess.run(command, env=mpi_jobs.environment(self.folder), text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL, check=False,
+                              timeout=JOB_LIMIT_S)
 
     def run(self, ranks, *words):
         done = self.start(ranks, *words)
