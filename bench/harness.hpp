@@ -33,7 +33,7 @@ namespace tessera::bench {
 struct Effort {
   int64_t rounds = 25;
   double seconds = 2.0;   // per case, see (H6); the pilot is not counted
-  double round_ns = 2e6;  // the shortest a contestant's share of a round may be
+  double round_ns = 1e7;  // the shortest a contestant's share of a round may be
   uint64_t seed = 20251115;
 };
 
