@@ -61,7 +61,7 @@ constexpr Option kTable[] = {
     base::enum_option(
         "tessera_verdict", "late", "late|prompt",
         "late: collective accesses that come back to bytes which each rank has "
-        "moved alone before leave out meetings, up to 256 in a row; a write that fails without "
+        "moved alone before leave out meetings, up to 32 in a row; a write that fails without "
         "one is reported on all ranks at the next. prompt: every access meets."),
     base::enum_option("tessera_durable", "sync", "sync|close",
                       "When written bytes are made durable: at MPI_File_sync only, or also at "

@@ -42,13 +42,11 @@ void Meetings::meet(port::Exchange& exchange) {
   start_over();
   if (heard && heard->empty()) {
     owes_meeting_ = true;
-    to_leave_out_ = left_out_next_;
-    left_out_next_ = std::min(2 * left_out_next_, kLeftOutMax);
+    to_leave_out_ = kLeftOutMax;
     needed_ = kSilentMin;
     return;
   }
   needed_ = std::min(2 * needed_, kSilentMax);
-  left_out_next_ = kLeftOutMin;
   told_ = heard ? exchange.agree(late_) : base::failure_of(heard);
   late_ = {};
 }

@@ -30,9 +30,8 @@ class Meetings {
   static constexpr int kSilentMin = 3;
   static constexpr int kSilentMax = 768;
   static constexpr int kSafeMin = 2;
-  // How many are left out in a row: twice as many each time that no rank objects.
-  static constexpr int kLeftOutMin = 32;
-  static constexpr int kLeftOutMax = 256;
+  // How many are left out in a row.
+  static constexpr int kLeftOutMax = 32;
 
   // An access that all ranks begin. Whether it meets the others; if not, leave_out() ends it, else
   // conclude(). `may_leave_out` is the same on all ranks.
@@ -70,8 +69,7 @@ class Meetings {
   int silent_meetings_ = 0;  // in a row, of this direction
   int needed_ = kSilentMin;
   int to_leave_out_ = 0;
-  int left_out_next_ = kLeftOutMin;  // after a meeting in which nobody objects
-  int safe_accesses_ = 0;            // of this rank in a row, as far as they matter
+  int safe_accesses_ = 0;  // of this rank in a row, as far as they matter
   Place last_;
   bool owes_meeting_ = false;  // one was left out
   bool silent_ = false;        // the meeting of the access at hand
