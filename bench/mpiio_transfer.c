@@ -203,11 +203,10 @@ static const char* read_fully(int fd, unsigned char* to, int64_t size, int64_t o
   return NULL;
 }
 
-/* This rank's share of the whole file, with salt 0. */
-static const char* write_share(struct Session* session, const char* path) {
+/* This rank's share of a file of so many bytes, with salt 0. */
+static const char* write_share(struct Session* session, const char* path, int64_t total) {
   const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return "cannot make the scratch file (TESSERA_BENCH_DIR chooses where)";
-  const int64_t total = session->layout.file_bytes;
   const int64_t begin = total * session->rank / session->ranks;
   const int64_t end = total * (session->rank + 1) / session->ranks;
   const char* error = NULL;
@@ -227,7 +226,10 @@ static const char* make_file(struct Session* session, enum Mode mode) {
   path_of(session, mode, path);
   if (session->rank == 0) unlink(path);
   MPI_Barrier(MPI_COMM_WORLD);
-  return agreed(write_share(session, path));
+  /* Of the ceiling each rank has bytes of its own, also where views share some. */
+  const int64_t total = mode == kPosix ? session->layout.bytes * session->ranks
+                                       : session->layout.file_bytes;
+  return agreed(write_share(session, path, total));
 }
 
 static void release_views(struct Session* session) {
@@ -347,8 +349,7 @@ int move_once(struct Session* session, const struct Request* request, MPI_File f
 /* The ceiling: as many bytes in one piece, by the same ranks. */
 static const char* posix_once(struct Session* session, const struct Request* request, int fd) {
   const int64_t size = session->layout.bytes;
-  int64_t offset = size * session->rank;
-  if (offset + size > session->layout.file_bytes) offset = session->layout.file_bytes - size;
+  const int64_t offset = size * session->rank;
   return request->direction == kRead ? read_fully(fd, session->buffer, size, offset)
                                      : write_fully(fd, session->buffer, size, offset);
 }
@@ -497,7 +498,7 @@ static const char* verified_once(struct Session* session, const struct Request* 
   const char* restored = NULL;
   if (request->direction == kWrite) {
     restored = request->objects != kPlain ? objects_make(session, request->objects)
-                                          : write_share(session, path);
+                                          : write_share(session, path, session->layout.file_bytes);
   }
   restored = agreed(restored);
   return error != NULL ? error : restored;

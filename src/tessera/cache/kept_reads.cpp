@@ -28,17 +28,25 @@ std::span<std::byte> span_of(const iovec& one) {
 
 }  // namespace
 
-KeptReads::KeptReads(port::File& file)
-    : port::File(file.path()), file_(file), plain_(dynamic_cast<port::PlainFile*>(&file)) {}
+KeptReads::KeptReads(port::File& file, move::Experience& experience, int companions)
+    : port::File(file.path()),
+      file_(file),
+      plain_(dynamic_cast<port::PlainFile*>(&file)),
+      experience_(experience),
+      companions_(companions) {}
 
 void KeptReads::expect(Interval part) {
   static const move::Hints hints;
   static const move::Costs costs;
   if (plain_ == nullptr || part.empty()) return;
-  move::expect_reads(part, {*plain_, hints, costs, experience_});
+  move::expect_reads(part, {{*plain_, hints, costs, experience_}, companions_});
 }
 
 bool KeptReads::maps(Interval part) { return experience_.mapping.reaches(part, Direction::kRead); }
+
+bool KeptReads::touch(Interval part, const std::function<void(const std::byte*)>& body) {
+  return experience_.mapping.touch(part, body);
+}
 
 int64_t KeptReads::copy(int64_t offset, std::span<const iovec> memory) {
   int64_t done = 0;

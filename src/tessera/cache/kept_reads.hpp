@@ -10,6 +10,8 @@
 // Thread safety: reads from any thread.
 #pragma once
 
+#include <functional>
+
 #include "tessera/move/experience.hpp"
 #include "tessera/pattern/trace.hpp"
 #include "tessera/port/plain_file.hpp"
@@ -18,13 +20,17 @@ namespace tessera::cache {
 
 class KeptReads final : public port::File {
  public:
-  // The file must outlive it. One that is not a plain file is read as it is.
-  explicit KeptReads(port::File& file);
+  // The file and what was experienced with it must outlive it; that many processes read as much at
+  // the same time. A file that is not a plain one is read as it is.
+  KeptReads(port::File& file, move::Experience& experience, int companions);
 
   // What comes next are reads inside this part.
   void expect(pattern::Interval part);
   // Whether reads inside the part need no system call.
   [[nodiscard]] bool maps(pattern::Interval part);
+  // Calls the body with the part's bytes, as KeptMapping::touch() does; whether it could.
+  [[nodiscard]] bool touch(pattern::Interval part,
+                           const std::function<void(const std::byte*)>& body);
 
   [[nodiscard]] base::Result<void> truncate(int64_t size) override;
   [[nodiscard]] base::Result<int64_t> size() override { return file_.size(); }
@@ -41,7 +47,8 @@ class KeptReads final : public port::File {
 
   port::File& file_;
   port::PlainFile* const plain_;  // null: nothing can be mapped
-  move::Experience experience_;
+  move::Experience& experience_;
+  const int companions_;
 };
 
 }  // namespace tessera::cache

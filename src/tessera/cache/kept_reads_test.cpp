@@ -52,10 +52,11 @@ class KeptReadsTest : public testing::Test {
 
   port::TestDirectory folder_;
   std::unique_ptr<port::PlainFile> file_;
+  move::Experience experience_;
 };
 
 TEST_F(KeptReadsTest, BytesAreTheSameWithAndWithoutAMapping) {
-  KeptReads reads(*file_);
+  KeptReads reads(*file_, experience_, 1);
   EXPECT_FALSE(reads.maps(kPart));
   read_until_mapped(reads);
   ASSERT_TRUE(reads.maps(kPart));
@@ -65,14 +66,14 @@ TEST_F(KeptReadsTest, BytesAreTheSameWithAndWithoutAMapping) {
 }
 
 TEST_F(KeptReadsTest, APartThatIsReadOnceIsNotMapped) {
-  KeptReads reads(*file_);
+  KeptReads reads(*file_, experience_, 1);
   reads.expect(kPart);
   expect_content(reads, kPart);
   EXPECT_FALSE(reads.maps(kPart));
 }
 
 TEST_F(KeptReadsTest, ListsGoWhereTheyShould) {
-  KeptReads reads(*file_);
+  KeptReads reads(*file_, experience_, 1);
   for (const bool mapped : {false, true}) {
     if (mapped) read_until_mapped(reads);
     base::Bytes memory(32 * 100);
@@ -92,7 +93,7 @@ TEST_F(KeptReadsTest, ListsGoWhereTheyShould) {
 }
 
 TEST_F(KeptReadsTest, AFileThatWasCutEndsTheRead) {
-  KeptReads reads(*file_);
+  KeptReads reads(*file_, experience_, 1);
   read_until_mapped(reads);
   ASSERT_TRUE(reads.maps(kPart));
   const int64_t cut = kPart.begin + 100'000;
@@ -104,7 +105,7 @@ TEST_F(KeptReadsTest, AFileThatWasCutEndsTheRead) {
 }
 
 TEST_F(KeptReadsTest, IsForReadingOnly) {
-  KeptReads reads(*file_);
+  KeptReads reads(*file_, experience_, 1);
   EXPECT_EQ(reads.write_at(0, base::Bytes(10)).status.error().errno_value, EBADF);
   EXPECT_EQ(reads.truncate(10).error().errno_value, EBADF);
   expect_content(reads, {0, 100});

@@ -151,25 +151,31 @@ Result<ObjectFile::Found> ObjectFile::begin_anew(const Ranks& ranks,
   return found;
 }
 
-Bytes ObjectFile::encode_found(const Found& found) {
-  Bytes told = container::encode_superblock(found.superblock);
+// The blob, which may be long, is moved out, and the rest stands behind it.
+Bytes ObjectFile::encode_found(Found& found) {
+  Bytes told = std::move(found.blob);
+  const Bytes superblock = container::encode_superblock(found.superblock);
+  told.insert(told.end(), superblock.begin(), superblock.end());
   base::ByteWriter writer(told);
   writer.u64(static_cast<uint64_t>(found.spared_end));
-  told.insert(told.end(), found.blob.begin(), found.blob.end());
   return told;
 }
 
-Result<ObjectFile::Found> ObjectFile::decode_found(ByteView heard) {
-  const auto header = static_cast<size_t>(container::kSuperblockBytes);
-  TESSERA_ASSERT(heard.size() >= header);
-  const container::SuperblockCopy copy = container::decode_superblock(heard.first(header));
+Result<ObjectFile::Found> ObjectFile::decode_found(Bytes heard) {
+  const auto superblock_bytes = static_cast<size_t>(container::kSuperblockBytes);
+  const size_t rest = superblock_bytes + sizeof(uint64_t);
+  TESSERA_ASSERT(heard.size() >= rest);
+  const ByteView behind = ByteView(heard).last(rest);
+  const container::SuperblockCopy copy =
+      container::decode_superblock(behind.first(superblock_bytes));
   TESSERA_ASSERT(copy.state == container::CopyState::kGood);
-  base::ByteReader reader(heard.subspan(header));
+  base::ByteReader reader(behind.subspan(superblock_bytes));
   Found found;
   found.superblock = copy.superblock;
   TESSERA_TRY(const uint64_t spared_end, reader.u64());
   found.spared_end = static_cast<int64_t>(spared_end);
-  found.blob = base::copy_of(heard.subspan(header + sizeof spared_end));
+  heard.resize(heard.size() - rest);
+  found.blob = std::move(heard);
   return found;
 }
 
@@ -177,9 +183,9 @@ Result<ObjectFile::Found> ObjectFile::decode_found(ByteView heard) {
 Result<ObjectFile::Found> ObjectFile::share(const Ranks& ranks, Result<Found> mine) {
   Bytes told;
   if (ranks.exchange.rank() == 0 && mine) told = encode_found(*mine);
-  TESSERA_TRY(const Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
+  TESSERA_TRY(Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
   if (!heard.empty() && ranks.exchange.rank() == 0) return mine;
-  if (!heard.empty()) return decode_found(heard);
+  if (!heard.empty()) return decode_found(std::move(heard));
   const Result<void> verdict =
       ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine)));
   TESSERA_ASSERT(!verdict);
@@ -277,9 +283,12 @@ Result<void> ObjectFile::adopt(const Found& found) {
 
 void ObjectFile::begin_epoch(const std::vector<Interval>& used) {
   state_.with([&](State& state) {
-    state.committed = std::make_shared<const Allocations>(state.contents.allocations);
-    state.space = container::Space(used);
     state.first_id = state.contents.next_id();
+    // Whoever only reads needs them once.
+    state.committed = std::make_shared<const Allocations>(
+        options_.write ? state.contents.allocations
+                       : std::exchange(state.contents.allocations, {}));
+    state.space = container::Space(used);
     state.begins.clear();
     state.shelves.clear();
     state.regions.clear();

@@ -29,10 +29,10 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/cache/change.hpp"
-#include "tessera/cache/kept_reads.hpp"
 #include "tessera/cache/news.hpp"
 #include "tessera/cache/regions.hpp"
 #include "tessera/container/container.hpp"
+#include "tessera/move/experience.hpp"
 #include "tessera/move/move.hpp"
 #include "tessera/owner/manager.hpp"
 #include "tessera/port/guarded.hpp"
@@ -152,7 +152,8 @@ class ObjectFile {
   struct State {
     explicit State(int64_t block_bytes) : regions(block_bytes) {}
 
-    container::Contents contents;  // with all changes since the last commit that are known
+    // With all changes since the last commit that are known; allocations where it is written.
+    container::Contents contents;
     // What the last commit has; shared with reads under way.
     std::shared_ptr<const Allocations> committed;
     // Where allocations since then begin in the container, of all ranks.
@@ -203,7 +204,6 @@ class ObjectFile {
 
   ObjectFile(port::File& file, const Ranks& ranks, ObjectFileOptions options, int64_t block_bytes)
       : file_(file),
-        committed_(file),
         ranks_(ranks),
         options_(options),
         block_bytes_(block_bytes),
@@ -215,8 +215,8 @@ class ObjectFile {
   [[nodiscard]] static base::Result<Found> begin_anew(const Ranks& ranks,
                                                       container::Container& container, Found found);
   [[nodiscard]] static base::Result<Found> share(const Ranks& ranks, base::Result<Found> mine);
-  [[nodiscard]] static base::Bytes encode_found(const Found& found);
-  [[nodiscard]] static base::Result<Found> decode_found(base::ByteView heard);
+  [[nodiscard]] static base::Bytes encode_found(Found& found);
+  [[nodiscard]] static base::Result<Found> decode_found(base::Bytes heard);
   [[nodiscard]] base::Result<void> start(Found& found);
   [[nodiscard]] static base::Result<std::unique_ptr<ObjectFile>> open_cache(
       port::File& file, const Ranks& ranks, ObjectFileOptions options);
@@ -272,10 +272,10 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> settle_below();
 
   port::File& file_;
-  KeptReads committed_;  // the same file, for bytes of the last commit
   Ranks ranks_;
   ObjectFileOptions options_;
   const int64_t block_bytes_;
+  move::Experience experience_;                    // of reading what is committed
   bool coherent_ = false;                          // by the program's wish
   std::optional<container::Container> container_;  // of the first rank
   int64_t size_before_ = 0;                        // of the container when it was opened

@@ -261,17 +261,12 @@ Result<void> ObjectFile::read_missing(const Move& missing) const {
 }
 
 Result<void> ObjectFile::read_committed(const Fetch& fetch) {
-  const Interval places = fetch.move.file.span();
-  const int64_t begin = fetch.allocation->place.begin;
-  const PlaceSettings settings = {block_bytes_, options_.verify, !move::can_map(file_)};
+  PlaceSettings settings = {block_bytes_, options_.verify, !move::can_map(file_)};
+  if (ranks_.team != nullptr) settings.companions = ranks_.team->size();
   // Of bytes that lie scattered a mapping would be mostly of others.
-  const bool dense = 2 * fetch.move.size() >= places.length();
-  if (!dense || settings.remote) {
-    return read_places(file_, *fetch.allocation, fetch.move, settings);
-  }
-  committed_.expect({begin + places.begin / block_bytes_ * block_bytes_,
-                     begin + base::ceil_div(places.end, block_bytes_) * block_bytes_});
-  return read_places(committed_, *fetch.allocation, fetch.move, settings);
+  const bool dense = 2 * fetch.move.size() >= fetch.move.file.span().length();
+  if (dense && !settings.remote) settings.experience = &experience_;
+  return read_places(file_, *fetch.allocation, fetch.move, settings);
 }
 
 Transfer ObjectFile::read(const Move& move) {

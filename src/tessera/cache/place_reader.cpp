@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/cache/kept_reads.hpp"
 #include "tessera/container/block_reader.hpp"
 #include "tessera/lock/no_locks.hpp"
 #include "tessera/move/independent.hpp"
@@ -62,10 +63,11 @@ Result<void> read_jumping(BlockReader& reader, const Allocation& allocation, con
   return {};
 }
 
-Result<void> read_unchecked(port::File& file, const Allocation& allocation, const Move& move) {
+Result<void> read_unchecked(port::File& file, const Allocation& allocation, const Move& move,
+                            const PlaceSettings& settings) {
   Move there = move;
   TESSERA_TRY(there.file, move.file.shifted({{allocation.place.begin}}));
-  const port::Transfer read = execute_on(file, there);
+  const port::Transfer read = execute_on(file, there, settings.companions, settings.experience);
   TESSERA_TRY_VOID(read.status);
   if (read.bytes < move.size()) {
     return base::fail(base::Code::kIntegrity,
@@ -74,31 +76,62 @@ Result<void> read_unchecked(port::File& file, const Allocation& allocation, cons
   return {};
 }
 
+container::BlockReaderOptions reader_options(const PlaceSettings& settings) {
+  container::BlockReaderOptions options;
+  options.block_bytes = settings.block_bytes;
+  options.verify = settings.verify;
+  options.companions = settings.companions;
+  if (settings.remote) {
+    options.transfer_bytes = container::kRemoteTransferBytes;
+    options.piece_bytes = container::kRemotePieceBytes;
+  }
+  return options;
+}
+
+Result<void> read_by_blocks(BlockReader& reader, const Allocation& allocation, const Move& move) {
+  return move.file.ascending() ? read_ascending(reader, allocation, move)
+                               : read_jumping(reader, allocation, move);
+}
+
+// The blocks of the container that hold the places.
+pattern::Interval blocks_around(pattern::Interval places, const Allocation& allocation,
+                                int64_t block) {
+  return {allocation.place.begin + places.begin / block * block,
+          allocation.place.begin + base::ceil_div(places.end, block) * block};
+}
+
 }  // namespace
 
-port::Transfer execute_on(port::File& file, const Move& move) {
+port::Transfer execute_on(port::File& file, const Move& move, int companions,
+                          move::Experience* experience) {
   lock::NoLocks none;
   static const move::Hints hints = move::Hints().without_gaps();
   const move::Costs costs;
-  move::Context context{file, none, hints, costs, {}, {}, {}, 1, 0, nullptr};
+  move::Context context{file, none, hints, costs, {}, {}, {}, companions, 0, experience};
   return move::execute_independent(move, context);
 }
 
 Result<void> read_places(port::File& file, const Allocation& allocation, const Move& move,
                          PlaceSettings settings) {
-  const bool ascends = move.file.ascending();
-  if (!settings.verify && ascends && !settings.remote)
-    return read_unchecked(file, allocation, move);
-  container::BlockReaderOptions options;
-  options.block_bytes = settings.block_bytes;
-  options.verify = settings.verify;
-  if (settings.remote) {
-    options.transfer_bytes = container::kRemoteTransferBytes;
-    options.piece_bytes = container::kRemotePieceBytes;
+  if (!settings.verify && move.file.ascending() && !settings.remote) {
+    return read_unchecked(file, allocation, move, settings);
   }
-  BlockReader reader(file, options);
-  return ascends ? read_ascending(reader, allocation, move)
-                 : read_jumping(reader, allocation, move);
+  container::BlockReaderOptions options = reader_options(settings);
+  if (settings.experience == nullptr) {
+    BlockReader reader(file, options);
+    return read_by_blocks(reader, allocation, move);
+  }
+  KeptReads reads(file, *settings.experience, settings.companions);
+  const pattern::Interval part =
+      blocks_around(move.file.span(), allocation, settings.block_bytes);
+  reads.expect(part);
+  if (reads.maps(part)) {
+    options.touch = [&reads](pattern::Interval bytes, const auto& body) {
+      return reads.touch(bytes, body);
+    };
+  }
+  BlockReader reader(reads, options);
+  return read_by_blocks(reader, allocation, move);
 }
 
 Result<Move> select_part(const Move& move, const pattern::ByteSet& bytes, pattern::Pattern places) {

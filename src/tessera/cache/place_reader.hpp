@@ -7,6 +7,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/container/contents.hpp"
+#include "tessera/move/experience.hpp"
 #include "tessera/move/move.hpp"
 #include "tessera/port/disk.hpp"
 
@@ -16,6 +17,9 @@ struct PlaceSettings {
   int64_t block_bytes = container::kBlockBytes;
   bool verify = true;
   bool remote = false;  // each transfer waits for another machine: fewer of them are better
+  int companions = 1;   // processes of this machine that read as much at the same time
+  // Of this process with bytes that stay where they are: they may be mapped, for the next read too.
+  move::Experience* experience = nullptr;
 };
 
 // Reads the places of an allocation that stand in for the move's file positions; they may jump.
@@ -26,7 +30,9 @@ struct PlaceSettings {
                                              const move::Move& move, PlaceSettings settings);
 
 // Executes a move on a file, by the engine that costs least; a write touches no other byte.
-[[nodiscard]] port::Transfer execute_on(port::File& file, const move::Move& move);
+[[nodiscard]] port::Transfer execute_on(port::File& file, const move::Move& move,
+                                        int companions = 1,
+                                        move::Experience* experience = nullptr);
 
 // The part of a move whose file bytes are in the set, which is part of them: their places take the
 // place of the file's positions.

@@ -13,6 +13,7 @@ namespace tessera::container {
 namespace {
 
 using base::Result;
+using pattern::CopyMode;
 using Span = std::span<std::byte>;
 
 // Shorter reads go through the window as a whole: one transfer and a copy cost less than three
@@ -26,6 +27,11 @@ Result<void> whole(const port::Transfer& transfer, int64_t bytes, const std::str
                     path +
                         " is cut off: bytes that it should have are behind its end; restore it "
                         "from a copy");
+}
+
+bool is_aligned(const std::byte* memory) {
+  constexpr uintptr_t kLineBytes = 64;
+  return reinterpret_cast<uintptr_t>(memory) % kLineBytes == 0;
 }
 
 std::string text_of(Interval interval) {
@@ -115,11 +121,83 @@ Result<void> BlockReader::load(const Allocation& allocation, std::span<const Loa
 }
 
 Result<void> BlockReader::read_through_window(const Allocation& allocation, int64_t place,
-                                              Span memory) {
+                                              Span memory, CopyMode mode) {
   if (memory.empty()) return {};
   const Loaded blocks = {blocks_of(place, memory.size()), 0};
   TESSERA_TRY_VOID(load(allocation, {&blocks, 1}));
-  std::memcpy(memory.data(), window_.get() + (place - blocks.places.begin), memory.size());
+  const int64_t bytes = std::ssize(memory);
+  pattern::gather_runs(memory.data(), window_.get() + (place - blocks.places.begin),
+                       {bytes, 1, bytes}, mode);
+  return {};
+}
+
+// Pieces that come from other machines are larger than the caches themselves.
+CopyMode BlockReader::mode_of(size_t bytes) const {
+  const bool in_cache = options_.transfer_bytes <= kTransferBytes;
+  const auto all = base::checked_mul(static_cast<int64_t>(bytes), options_.companions);
+  return in_cache ? pattern::mode_for(all.value_or(pattern::kMaxPosition)) : CopyMode::kCached;
+}
+
+// Through transfers, a piece after the other.
+Result<void> BlockReader::read_pieces(const Allocation& allocation, int64_t place, Span blocks,
+                                      CopyMode mode) {
+  // The system copies to memory that begins at a line twice as fast as to other.
+  const bool through_window = mode == CopyMode::kStreaming && !is_aligned(blocks.data());
+  const auto step = base::exact_cast<size_t>(
+      base::ceil_div(options_.transfer_bytes, options_.block_bytes) * options_.block_bytes);
+  for (size_t done = 0; done < blocks.size(); done += step) {
+    const Span piece = blocks.subspan(done, std::min(step, blocks.size() - done));
+    const int64_t at = place + static_cast<int64_t>(done);
+    if (through_window) {
+      TESSERA_TRY_VOID(read_through_window(allocation, at, piece, mode));
+    } else {
+      TESSERA_TRY_VOID(fetch(allocation, at, piece));
+      TESSERA_TRY_VOID(verify(allocation, at, piece));
+    }
+  }
+  return {};
+}
+
+// Copies blocks up to the first that does not match or cannot be had; answers their bytes.
+size_t BlockReader::copy_good_blocks(const Allocation& allocation, int64_t place, Span blocks) {
+  const auto block = static_cast<size_t>(options_.block_bytes);
+  const uint64_t* sums = allocation.checksums.data() + place / options_.block_bytes;
+  const Span seen = window_of(block);
+  const int64_t begin = allocation.place.begin + place;
+  size_t good = 0;
+  const bool touched = options_.touch(
+      {begin, begin + std::ssize(blocks)}, [&](const std::byte* bytes) {
+        for (; good < blocks.size(); good += block, ++sums) {
+          pattern::copy_twice(blocks.data() + good, seen.data(), bytes + good, std::ssize(seen));
+          if (base::checksum(seen) != *sums) return;
+        }
+      });
+  if (!touched) good = 0;
+  counts_.bytes_fetched += static_cast<int64_t>(good);
+  counts_.blocks_verified += static_cast<int64_t>(good / block);
+  return good;
+}
+
+// From memory, around the caches. A block that is no good there is fetched.
+Result<void> BlockReader::copy_blocks(const Allocation& allocation, int64_t place, Span blocks) {
+  const auto block = static_cast<size_t>(options_.block_bytes);
+  for (size_t done = 0; done < blocks.size();) {
+    ++counts_.transfers;
+    done += copy_good_blocks(allocation, place + static_cast<int64_t>(done), blocks.subspan(done));
+    if (done == blocks.size()) break;
+    TESSERA_TRY_VOID(fetch_again(allocation, place + static_cast<int64_t>(done),
+                                 blocks.subspan(done, block)));
+    done += block;
+  }
+  return {};
+}
+
+Result<void> BlockReader::read_blocks(const Allocation& allocation, int64_t place, Span blocks) {
+  const CopyMode mode = mode_of(blocks.size());
+  const bool copies = mode == CopyMode::kStreaming && options_.touch != nullptr;
+  TESSERA_TRY_VOID(copies ? copy_blocks(allocation, place, blocks)
+                          : read_pieces(allocation, place, blocks, mode));
+  pattern::finish_copy(mode);
   return {};
 }
 
@@ -132,23 +210,23 @@ Result<void> BlockReader::read(const Allocation& allocation, int64_t place, Span
   const Interval blocks = blocks_of(place, memory.size());
   if (blocks.length() <= std::max(block, kStraightBytesMin)) {
     const bool aligned = blocks.length() == static_cast<int64_t>(memory.size());
-    if (!aligned) return read_through_window(allocation, place, memory);
+    if (!aligned) return read_through_window(allocation, place, memory, CopyMode::kCached);
   }
   // Ragged ends through the window, whole blocks straight to the caller.
   const int64_t end = place + static_cast<int64_t>(memory.size());
   const Interval straight = {base::ceil_div(place, block) * block, end / block * block};
   const auto head = static_cast<size_t>(std::min(straight.begin, end) - place);
-  TESSERA_TRY_VOID(read_through_window(allocation, place, memory.first(head)));
-  const int64_t step = base::ceil_div(options_.transfer_bytes, block) * block;
-  for (int64_t at = straight.begin; at < straight.end; at += step) {
-    const int64_t length = std::min(step, straight.end - at);
-    const Span piece = memory.subspan(static_cast<size_t>(at - place), static_cast<size_t>(length));
-    TESSERA_TRY_VOID(fetch(allocation, at, piece));
-    TESSERA_TRY_VOID(verify(allocation, at, piece));
+  TESSERA_TRY_VOID(
+      read_through_window(allocation, place, memory.first(head), CopyMode::kCached));
+  if (!straight.empty()) {
+    const Span blocks_memory = memory.subspan(static_cast<size_t>(straight.begin - place),
+                                              static_cast<size_t>(straight.length()));
+    TESSERA_TRY_VOID(read_blocks(allocation, straight.begin, blocks_memory));
   }
   const int64_t tail = std::max(straight.begin, straight.end);
   if (tail >= end) return {};
-  return read_through_window(allocation, tail, memory.subspan(static_cast<size_t>(tail - place)));
+  return read_through_window(allocation, tail, memory.subspan(static_cast<size_t>(tail - place)),
+                             CopyMode::kCached);
 }
 
 // How many of the pieces fit into one window, and which blocks they need. At least one piece,

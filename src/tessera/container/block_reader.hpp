@@ -3,7 +3,8 @@
 // Checksums are kept for whole blocks, so whole blocks are read and hashed, whatever is asked for.
 // Long runs go straight into the caller's memory in pieces that fit the second cache (larger ones
 // from other machines), and are hashed there while they are warm; only ragged ends go through a
-// buffer of the reader. A block that does not match is read once more, since it may have been in
+// buffer of the reader. What is too large for the caches goes around them, by way of a buffer that
+// stays in them and is hashed there. A block that does not match is read once more, since it may have been in
 // flight; if it still does not, that is an integrity error, and nobody is given its bytes as good
 // ones.
 //   (B1) A read that succeeds with verification on has returned bytes of blocks that match.
@@ -23,6 +24,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/container/contents.hpp"
+#include "tessera/pattern/copy_kernels.hpp"
 #include "tessera/pattern/trace.hpp"
 #include "tessera/port/disk.hpp"
 
@@ -44,6 +46,12 @@ struct BlockReaderOptions {
   int64_t transfer_bytes = kTransferBytes;
   // A longer transfer is made of such pieces, under way together; 0: it is one.
   int64_t piece_bytes = 0;
+  // Processes of this machine that read as much at the same time, this one among them.
+  int companions = 1;
+  // Calls the body with the bytes of a part of the file, where they are to be had without a
+  // transfer; whether it could. The body may be left anywhere, so it holds nothing that needs its
+  // destructor. May be null.
+  std::function<bool(Interval, const std::function<void(const std::byte*)>& body)> touch = {};
 };
 
 struct PlacedMemory {
@@ -105,7 +113,17 @@ class BlockReader {
   [[nodiscard]] base::Result<void> fetch_list(const Allocation& allocation,
                                               std::span<const PlacedMemory> pieces);
   [[nodiscard]] base::Result<void> read_through_window(const Allocation& allocation, int64_t place,
-                                                       std::span<std::byte> memory);
+                                                       std::span<std::byte> memory,
+                                                       pattern::CopyMode mode);
+  [[nodiscard]] pattern::CopyMode mode_of(size_t bytes) const;
+  [[nodiscard]] base::Result<void> read_pieces(const Allocation& allocation, int64_t place,
+                                               std::span<std::byte> blocks, pattern::CopyMode mode);
+  [[nodiscard]] size_t copy_good_blocks(const Allocation& allocation, int64_t place,
+                                        std::span<std::byte> blocks);
+  [[nodiscard]] base::Result<void> copy_blocks(const Allocation& allocation, int64_t place,
+                                               std::span<std::byte> blocks);
+  [[nodiscard]] base::Result<void> read_blocks(const Allocation& allocation, int64_t place,
+                                               std::span<std::byte> blocks);
   [[nodiscard]] size_t plan_window(std::span<const PlacedMemory> pieces,
                                    std::vector<Loaded>& blocks) const;
   [[nodiscard]] base::Result<void> read_dense(const Allocation& allocation,

@@ -133,8 +133,11 @@ class Prices {
 
   [[nodiscard]] double byte_share() const { return in_cache_ ? costs_.cached_share : 1; }
 
+  // The system's copy reads the memory that it writes, unless that is in the caches; a copy of our
+  // own goes around them.
   [[nodiscard]] double moved_byte() const {
-    return (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) * byte_share();
+    const double around_ns = reads_ && !in_cache_ ? costs_.around_byte_ns : 0;
+    return (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) * byte_share() + around_ns;
   }
 
   [[nodiscard]] double copied_runs() const {

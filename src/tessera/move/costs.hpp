@@ -14,6 +14,7 @@ struct Costs {
   double listed_page_ns = 150;       // a page of the file that a listed read reaches, besides
   double listed_write_ns = 2000;     // one small write in a list
   double read_byte_ns = 0.08;        // a byte of a large read
+  double around_byte_ns = 0.04;      // besides, if the read is larger than the caches
   double write_byte_ns = 0.10;       // a byte of a large write
   double copy_byte_ns = 0.08;        // a byte copied in memory, in long runs
   double copy_run_ns = 0.7;          // a run copied in memory

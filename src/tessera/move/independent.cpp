@@ -55,14 +55,17 @@ int64_t pages_of(const Pattern& file) {
 }
 
 // What pages cost in this file; found out once, where the move has some to try. Those who come back
-// do without: they may spend as much as they have missed.
+// do without: they may spend as much as they have missed. So do reads larger than the caches, which
+// are quicker through a mapping whatever its pages cost.
 std::optional<double> page_cost(const Move& move, const Context& context, const FileFacts& facts,
                                 const port::PlainFile& file) {
   if (context.experience == nullptr) return std::nullopt;
   const auto seen = context.experience->pages.seen(move.direction);
   const bool has_pages =
       pages_of(move.file) >= kProbedPagesMin && move.file.span().end <= facts.size;
-  if (seen || !has_pages || facts.missed_ns > 0) return seen;
+  const bool around = move.direction == Direction::kRead &&
+                      copy_mode(move, context.companions) == pattern::CopyMode::kStreaming;
+  if (seen || !has_pages || facts.missed_ns > 0 || around) return seen;
   const auto probed = probe_pages(file, move.file.span(), move.direction, context.costs);
   if (probed) context.experience->pages.learn(move.direction, *probed);
   return probed;

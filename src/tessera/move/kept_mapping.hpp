@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -66,6 +67,9 @@ class KeptMapping {
 
   // Copies the run, if the mapping holds it and it is settled; whether it did.
   [[nodiscard]] bool copy(const Run& run);
+  // Calls the body with the bytes of this part, if the mapping holds them and they are settled;
+  // whether it could, as FileMapping::touch() says. The body has the same duties.
+  [[nodiscard]] bool touch(Interval part, const std::function<void(const std::byte*)>& body);
   // After it did not: notes what was missed, and says whether it pays to set a mapping up for this
   // part, or to settle it in the one that holds it.
   [[nodiscard]] bool wants(Interval part, Direction direction, const Gain& gain);

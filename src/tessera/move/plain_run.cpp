@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "tessera/base/hot.hpp"
+#include "tessera/lock/no_locks.hpp"
+#include "tessera/move/independent.hpp"
 #include "tessera/move/large_pages.hpp"
 
 namespace tessera::move {
@@ -60,15 +62,24 @@ TESSERA_HOT Transfer execute_plain(const PlainRun& run, const PlainMeans& means)
   return moved;
 }
 
-void expect_reads(Interval part, const PlainMeans& means) {
+void expect_reads(Interval part, const ReadMeans& means) {
   constexpr Direction kReads = Direction::kRead;
-  KeptMapping& kept = means.experience.mapping;
-  if (!may_map(means) || kept.reaches(part, kReads)) return;
-  const KeptMapping::Gain gain = gain_of(part, kReads, means.costs);
-  kept.note_missed(part, kReads, gain.saved_ns);
-  const bool held = kept.holds(part, kReads);
-  if (!held && kept.missed_ns(part, kReads) < gain.price_ns) return;
-  if (const auto size = means.file.size()) invest_in(part, kReads, *size, means);
+  const PlainMeans& plain = means.plain;
+  KeptMapping& kept = plain.experience.mapping;
+  if (kept.reaches(part, kReads) || part.length() > kMappedWindowBytes) return;
+  const Pattern run = Pattern::run({{part.begin}}, part.length()).value();
+  lock::NoLocks none;
+  Context context{plain.file, none, plain.hints, plain.costs, {}, {}, {}, means.companions, 0,
+                  &plain.experience};
+  const Pattern memory = Pattern::run({{0}}, part.length()).value();
+  const Move whole = {kReads, run, memory, nullptr};
+  const FileFacts facts = facts_of(whole, context);
+  const Choice choice = choose_independent(whole, plain.hints, plain.costs, facts);
+  if (choice.engine == Engine::kMapped) {
+    invest_in(part, kReads, facts.size, plain);
+  } else {
+    kept.note_missed(part, kReads, choice.missed_ns);
+  }
 }
 
 }  // namespace tessera::move

@@ -25,8 +25,14 @@ struct PlainMeans {
 // Moves the run. `bytes` of the answer is how much of it: a read ends at the end of the file.
 [[nodiscard]] Transfer execute_plain(const PlainRun& run, const PlainMeans& means);
 
+// What is known of reads to come besides.
+struct ReadMeans {
+  PlainMeans plain;
+  int companions = 1;  // processes that read as much at the same time
+};
+
 // The part is about to be read, in runs that nobody else asks for: leaves a mapping of it in the
-// experience if that has paid by now. Requires a part that is not empty.
-void expect_reads(Interval part, const PlainMeans& means);
+// experience if one read of all of it would be made through one. Requires a part that is not empty.
+void expect_reads(Interval part, const ReadMeans& means);
 
 }  // namespace tessera::move

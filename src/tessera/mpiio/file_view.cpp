@@ -114,9 +114,13 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   position = 0;
   base::Result<void> mine;
   if (change.pointer_moves && group->rank() == 0) mine = group->shared_pointer().store(0);
-  if (change.informs) TESSERA_TRY_VOID(set_info(info));
-  if (objects) TESSERA_TRY_VOID(objects->meet(mine));
-  if (!objects && change.pointer_moves) TESSERA_TRY_VOID(group->exchange().agree(mine));
+  const bool meets = objects && !only_read();
+  if (change.informs) {
+    TESSERA_TRY_VOID(set_info(info, mine));
+  } else if (change.pointer_moves && !meets) {
+    TESSERA_TRY_VOID(group->exchange().agree(mine));
+  }
+  if (meets) TESSERA_TRY_VOID(objects->meet(mine));
   const bool writes_through_it = objects && !only_read() && !view.empty;
   if (writes_through_it) objects->set_view(writer_view(view.ascending, group->rank()));
   base::Result<void> verdict = change.informs ? base::Result<void>() : settle_locks();

@@ -421,11 +421,10 @@ base::Result<void> OpenFile::settle_locks() {
   return {};
 }
 
-base::Result<void> OpenFile::set_info(MPI_Info info) {
+base::Result<void> OpenFile::set_info(MPI_Info info, base::Result<void> mine) {
   merge(given_, info_values(info));
   auto parsed = parse_hints(given_);
-  base::Result<void> mine;
-  if (!parsed) mine = fault(MPI_ERR_INFO_VALUE, parsed.error().message());
+  if (mine && !parsed) mine = fault(MPI_ERR_INFO_VALUE, parsed.error().message());
   TESSERA_TRY(const base::Bytes common,
               agree_on(group->exchange(), mine, {}, parsed ? parsed->common() : base::Bytes()));
   TESSERA_TRY_VOID(parsed->take_common(common));

@@ -94,7 +94,8 @@ class OpenFile {
   [[nodiscard]] base::Result<void> preallocate(MPI_Offset size);
   [[nodiscard]] base::Result<void> sync();
   [[nodiscard]] base::Result<void> set_atomicity(bool value);
-  [[nodiscard]] base::Result<void> set_info(MPI_Info info);
+  // Fails on all ranks if one has failed before.
+  [[nodiscard]] base::Result<void> set_info(MPI_Info info, base::Result<void> mine = {});
   [[nodiscard]] base::Result<void> seek_shared(MPI_Offset offset, int whence);
   // Local.
   [[nodiscard]] base::Result<void> seek(MPI_Offset offset, int whence);

@@ -161,6 +161,11 @@ void copy_runs(std::byte* out, const std::byte* in, const PairedRuns& runs, Copy
   run(dense_in ? all.scatter : all.copy, out, in, runs, streams(mode, bytes));
 }
 
+void copy_twice(std::byte* out, std::byte* seen, const std::byte* in, int64_t length) {
+  TESSERA_ASSERT(length >= 0);
+  table().copy_twice(out, seen, in, length);
+}
+
 void gather_list(std::byte* out, const std::byte* base, const RunList& list, CopyMode mode) {
   TESSERA_ASSERT(list.count >= 0);
   if (list.count == 0) return;

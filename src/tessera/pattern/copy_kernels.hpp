@@ -87,6 +87,10 @@ void scatter_rows(std::byte* base, const std::byte* in, const Rows& rows, CopyMo
 // Strided to strided.
 void copy_runs(std::byte* out, const std::byte* in, const PairedRuns& runs, CopyMode mode);
 
+// One run to two places, each byte of it being read once: around the caches to `out`, as with
+// kStreaming, and into them to `seen`, for whoever looks at what was copied.
+void copy_twice(std::byte* out, std::byte* seen, const std::byte* in, int64_t length);
+
 // Irregular to contiguous and back. (C2) holds for each run alone: nothing between runs is read.
 void gather_list(std::byte* out, const std::byte* base, const RunList& list, CopyMode mode);
 void scatter_list(std::byte* base, const std::byte* in, const RunList& list, CopyMode mode);

@@ -302,6 +302,19 @@ void scatter_list_streaming(std::byte* base, const std::byte* in, const RunList&
   }
 }
 
+// What goes on is loaded from `seen`, where it is in the nearest cache. Each step but the last ends
+// where a line of the target does.
+template <class U>
+void copy_twice(std::byte* out, std::byte* seen, const std::byte* in, int64_t length) {
+  int64_t step = bytes_to_line(out) + kBlockBytes;
+  for (int64_t done = 0; done < length; done += step, step = kBlockBytes) {
+    const int64_t part = std::min(step, length - done);
+    for (int64_t k = 0; k < part; k += kLineBytes) U::prefetch_far(in + done + kAheadBytes + k);
+    move_by_library(seen + done, in + done, part);
+    stream_run<U>(out + done, seen + done, part);
+  }
+}
+
 template <class U, Sides S>
 constexpr RunKernels run_kernels() {
   return {
@@ -337,6 +350,7 @@ inline constexpr CopyTable kTable = {
     scatter_list_cached<U>,
     gather_list_streaming<U>,
     scatter_list_streaming<U>,
+    copy_twice<U>,
 };
 
 template <class U>

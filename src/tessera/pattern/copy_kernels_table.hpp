@@ -30,6 +30,7 @@ inline size_t length_class(int64_t length) {
 void move_by_library(std::byte* out, const std::byte* in, int64_t length);
 
 using RunKernel = void (*)(std::byte* out, const std::byte* in, const PairedRuns& runs);
+using TwiceKernel = void (*)(std::byte* out, std::byte* seen, const std::byte* in, int64_t length);
 using ListKernel = void (*)(std::byte* out, const std::byte* in, const RunList& list);
 
 // The loops for one pair of sides.
@@ -54,6 +55,7 @@ struct CopyTable {
   ListKernel scatter_list;
   ListKernel gather_list_streaming;
   ListKernel scatter_list_streaming;
+  TwiceKernel copy_twice;
 };
 
 const CopyTable* copy_table_portable();
