@@ -1,7 +1,6 @@
 #include "tessera/remap/share_writer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -15,24 +14,14 @@ namespace {
 using base::Result;
 using pattern::Pattern;
 
-// The system's large page.
-constexpr int64_t kPieceBytesMax = int64_t{2} << 20;
-constexpr int64_t kPiecesBytes = int64_t{64} << 20;
-
-// What is written at a time: a power of two of blocks.
-int64_t piece_bytes(size_t shelves, int64_t block) {
-  const int64_t room = kPiecesBytes / static_cast<int64_t>(std::max<size_t>(1, shelves));
-  int64_t bytes = block;
-  while (2 * bytes <= std::min(room, kPieceBytesMax)) bytes *= 2;
-  return bytes;
-}
+// What is gathered, hashed and written at a time: it stays in the second cache.
+constexpr int64_t kPieceBytes = int64_t{512} << 10;
 
 }  // namespace
 
 Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes) {
   Layout layout;
   layout.block_bytes = block_bytes;
-  TESSERA_ASSERT(begin % block_bytes == 0);
   for (const Shelf& shelf : plan.shelves) {
     const int64_t room = base::ceil_div(shelf.bytes.size(), block_bytes) * block_bytes;
     layout.rooms.push_back({begin, begin + room});
@@ -43,11 +32,7 @@ Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes) {
 
 ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan,
                          const Layout& layout, Interval share)
-    : target_(target),
-      gate_(gate),
-      plan_(plan),
-      layout_(layout),
-      piece_bytes_(piece_bytes(plan.shelves.size(), layout.block_bytes)) {
+    : target_(target), gate_(gate), plan_(plan), layout_(layout) {
   const int64_t block = layout.block_bytes;
   for (const Shelf& shelf : plan.shelves) {
     Lane lane;
@@ -59,6 +44,7 @@ ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& 
     if (lane.whole.empty()) lane.whole = {lane.end, lane.end};
     lanes_.push_back(std::move(lane));
   }
+  piece_.resize(static_cast<size_t>(std::max(kPieceBytes, block)));
 }
 
 Result<void> ShareWriter::write(Interval window, const std::byte* memory) {
@@ -89,45 +75,30 @@ Result<void> ShareWriter::write_lane(size_t shelf, int64_t end, const std::byte*
   };
   if (lane.at < lane.whole.begin) keep(lane.head, std::min(end, lane.whole.begin) - lane.at);
   while (lane.at < std::min(end, lane.whole.end)) {
-    if (lane.piece.empty()) {
-      lane.piece.resize(static_cast<size_t>(std::min(piece_bytes_, lane.whole.length())));
-    }
-    const int64_t full = piece_end(shelf);
-    const int64_t length = std::min(end, full) - lane.at;
-    gather(lane.piece.data() + lane.filled, length);
-    lane.filled += length;
-    hash(lane);
-    if (lane.at == full) TESSERA_TRY_VOID(write_piece(shelf));
+    const auto carried = std::ssize(lane.carry);
+    std::copy(lane.carry.begin(), lane.carry.end(), piece_.begin());
+    const int64_t length =
+        std::min(std::ssize(piece_) - carried, std::min(end, lane.whole.end) - lane.at);
+    gather(piece_.data() + carried, length);
+    TESSERA_TRY_VOID(write_piece(shelf, static_cast<size_t>(carried + length)));
   }
   if (lane.at < end) keep(lane.tail, end - lane.at);
   return {};
 }
 
-// The place where the lane's piece is full: where a large page of the file ends, or the lane does.
-int64_t ShareWriter::piece_end(size_t shelf) const {
-  const Lane& lane = lanes_[shelf];
-  const int64_t room = layout_.rooms[shelf].begin;
-  const int64_t page_end = (room + lane.at) / piece_bytes_ * piece_bytes_ + piece_bytes_;
-  return std::min(page_end - room, lane.whole.end);
-}
-
-// Takes the checksums of the blocks of the piece that have become whole.
-void ShareWriter::hash(Lane& lane) const {
-  const int64_t block = layout_.block_bytes;
-  const int64_t begin = lane.at - lane.filled;
-  const base::ByteView piece = lane.piece;
-  for (int64_t at = lane.whole.begin + std::ssize(lane.sums) * block; at + block <= lane.at;
-       at += block) {
-    lane.sums.push_back(base::checksum(
-        piece.subspan(static_cast<size_t>(at - begin), static_cast<size_t>(block))));
-  }
-}
-
-Result<void> ShareWriter::write_piece(size_t shelf) {
+// Writes the whole blocks of the piece, which ends before the lane's next place; the rest waits.
+Result<void> ShareWriter::write_piece(size_t shelf, size_t bytes) {
   Lane& lane = lanes_[shelf];
-  const auto bytes = static_cast<size_t>(std::exchange(lane.filled, 0));
+  const auto block = static_cast<size_t>(layout_.block_bytes);
+  const size_t blocks = bytes / block * block;
+  const base::ByteView piece(piece_.data(), bytes);
+  for (size_t at = 0; at < blocks; at += block) {
+    lane.sums.push_back(base::checksum(piece.subspan(at, block)));
+  }
+  lane.carry.assign(piece.begin() + static_cast<ptrdiff_t>(blocks), piece.end());
+  if (blocks == 0) return {};
   const int64_t place = lane.at - static_cast<int64_t>(bytes);
-  return gate_.write(target_, layout_.rooms[shelf].begin + place, lane.piece, bytes);
+  return gate_.write(target_, layout_.rooms[shelf].begin + place, piece_, blocks);
 }
 
 std::vector<BlockSums> ShareWriter::sums() const {

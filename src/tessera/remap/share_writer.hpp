@@ -1,14 +1,13 @@
 // ShareWriter: one process's part of every shelf.
 //
 // A process has a share of the file, an interval. By (P3) of plan.hpp its bytes are one run of
-// places on each shelf. They come window by window, are gathered into a piece for each shelf, hashed
-// while they are warm, and go to the file when the piece is full: in whole blocks, and in as many at
-// a time as the system keeps in one large page, which readers then map at once. Blocks that the
-// ends of the share cut belong to several processes: their bytes are kept as fragments, which
-// somebody puts together (fill.hpp).
+// places on each shelf. They come window by window, are gathered into pieces that stay in the
+// cache while they are hashed and written, and go to the file in whole blocks. Blocks that the ends
+// of the share cut belong to several processes: their bytes are kept as fragments, which somebody
+// puts together (fill.hpp).
 //   (W1) No byte outside of whole blocks of the share is written; each block is written once.
 //   (W2) After all windows, sums() and fragments() describe every byte of the share.
-// Memory: 64 MB for pieces, or a block for each shelf if that is more, and two more blocks each. Thread safety: none; the file and its
+// Memory: a piece, and up to three blocks for each shelf. Thread safety: none; the file and its
 // gate may be shared.
 #pragma once
 
@@ -65,10 +64,9 @@ class ShareWriter {
  private:
   // The share of one shelf.
   struct Lane {
-    Interval whole;      // places of whole blocks
-    int64_t at = 0;      // the next place
-    base::Bytes piece;   // of whole blocks before `at`
-    int64_t filled = 0;  // bytes of it that are not written yet
+    Interval whole;     // places of whole blocks
+    int64_t at = 0;     // the next place
+    base::Bytes carry;  // bytes of whole blocks before `at` that do not fill one yet
     std::vector<uint64_t> sums;
     base::Bytes head;  // bytes before `whole`, and those behind it
     base::Bytes tail;
@@ -78,16 +76,14 @@ class ShareWriter {
 
   [[nodiscard]] base::Result<void> write_lane(size_t shelf, int64_t end, const std::byte* memory,
                                               int64_t window_begin);
-  [[nodiscard]] int64_t piece_end(size_t shelf) const;
-  void hash(Lane& lane) const;
-  [[nodiscard]] base::Result<void> write_piece(size_t shelf);
+  [[nodiscard]] base::Result<void> write_piece(size_t shelf, size_t bytes);
 
   port::File& target_;
   port::WriteGate& gate_;
   const Plan& plan_;
   const Layout& layout_;
   std::vector<Lane> lanes_;
-  const int64_t piece_bytes_;
+  base::Bytes piece_;
   int64_t taken_bytes_ = 0;
 };
 
