@@ -227,8 +227,8 @@ static const char* make_file(struct Session* session, enum Mode mode) {
   if (session->rank == 0) unlink(path);
   MPI_Barrier(MPI_COMM_WORLD);
   /* Of the ceiling each rank has bytes of its own, also where views share some. */
-  const int64_t total = mode == kPosix ? session->layout.bytes * session->ranks
-                                       : session->layout.file_bytes;
+  const int64_t total =
+      mode == kPosix ? session->layout.bytes * session->ranks : session->layout.file_bytes;
   return agreed(write_share(session, path, total));
 }
 

@@ -51,8 +51,9 @@ class Jobs:
         """What a job did; without ranks, one that needs no launcher."""
         inner = ["env", f"LD_PRELOAD={self.library}"] if self.preload else []
         launch = mpi_jobs.launcher(self.mpi, ranks) if ranks else []
+        environment = mpi_jobs.environment(self.folder) if ranks else None
         command = [*launch, *inner, self.program, *map(str, words)]
-        return subprocess.run(command, env=mpi_jobs.environment(self.folder), text=True,
+        return subprocess.run(command, env=environment, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, check=False,
                               timeout=JOB_LIMIT_S)
 

@@ -35,11 +35,11 @@ KeptReads::KeptReads(port::File& file, move::Experience& experience, int compani
       experience_(experience),
       companions_(companions) {}
 
-void KeptReads::expect(Interval part) {
+void KeptReads::expect(Interval part, std::byte* memory) {
   static const move::Hints hints;
   static const move::Costs costs;
   if (plain_ == nullptr || part.empty()) return;
-  move::expect_reads(part, {{*plain_, hints, costs, experience_}, companions_});
+  move::expect_reads(part, {{*plain_, hints, costs, experience_}, companions_, memory});
 }
 
 bool KeptReads::maps(Interval part) { return experience_.mapping.reaches(part, Direction::kRead); }

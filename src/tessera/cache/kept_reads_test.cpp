@@ -37,7 +37,7 @@ class KeptReadsTest : public testing::Test {
   // Reads the part as often as it takes for a mapping to pay.
   void read_until_mapped(KeptReads& reads) {
     for (int i = 0; i < 100 && !reads.maps(kPart); ++i) {
-      reads.expect(kPart);
+      reads.expect(kPart, nullptr);
       expect_content(reads, kPart);
     }
   }
@@ -67,7 +67,7 @@ TEST_F(KeptReadsTest, BytesAreTheSameWithAndWithoutAMapping) {
 
 TEST_F(KeptReadsTest, APartThatIsReadOnceIsNotMapped) {
   KeptReads reads(*file_, experience_, 1);
-  reads.expect(kPart);
+  reads.expect(kPart, nullptr);
   expect_content(reads, kPart);
   EXPECT_FALSE(reads.maps(kPart));
 }

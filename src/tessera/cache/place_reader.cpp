@@ -122,9 +122,8 @@ Result<void> read_places(port::File& file, const Allocation& allocation, const M
     return read_by_blocks(reader, allocation, move);
   }
   KeptReads reads(file, *settings.experience, settings.companions);
-  const pattern::Interval part =
-      blocks_around(move.file.span(), allocation, settings.block_bytes);
-  reads.expect(part);
+  const pattern::Interval part = blocks_around(move.file.span(), allocation, settings.block_bytes);
+  reads.expect(part, move.base + move.memory.at()[0]);
   if (reads.maps(part)) {
     options.touch = [&reads](pattern::Interval bytes, const auto& body) {
       return reads.touch(bytes, body);

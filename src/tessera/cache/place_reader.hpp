@@ -31,8 +31,7 @@ struct PlaceSettings {
 
 // Executes a move on a file, by the engine that costs least; a write touches no other byte.
 [[nodiscard]] port::Transfer execute_on(port::File& file, const move::Move& move,
-                                        int companions = 1,
-                                        move::Experience* experience = nullptr);
+                                        int companions = 1, move::Experience* experience = nullptr);
 
 // The part of a move whose file bytes are in the set, which is part of them: their places take the
 // place of the file's positions.

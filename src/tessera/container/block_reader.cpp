@@ -165,8 +165,8 @@ size_t BlockReader::copy_good_blocks(const Allocation& allocation, int64_t place
   const Span seen = window_of(block);
   const int64_t begin = allocation.place.begin + place;
   size_t good = 0;
-  const bool touched = options_.touch(
-      {begin, begin + std::ssize(blocks)}, [&](const std::byte* bytes) {
+  const bool touched =
+      options_.touch({begin, begin + std::ssize(blocks)}, [&](const std::byte* bytes) {
         for (; good < blocks.size(); good += block, ++sums) {
           pattern::copy_twice(blocks.data() + good, seen.data(), bytes + good, std::ssize(seen));
           if (base::checksum(seen) != *sums) return;
@@ -185,8 +185,8 @@ Result<void> BlockReader::copy_blocks(const Allocation& allocation, int64_t plac
     ++counts_.transfers;
     done += copy_good_blocks(allocation, place + static_cast<int64_t>(done), blocks.subspan(done));
     if (done == blocks.size()) break;
-    TESSERA_TRY_VOID(fetch_again(allocation, place + static_cast<int64_t>(done),
-                                 blocks.subspan(done, block)));
+    TESSERA_TRY_VOID(
+        fetch_again(allocation, place + static_cast<int64_t>(done), blocks.subspan(done, block)));
     done += block;
   }
   return {};
@@ -216,8 +216,7 @@ Result<void> BlockReader::read(const Allocation& allocation, int64_t place, Span
   const int64_t end = place + static_cast<int64_t>(memory.size());
   const Interval straight = {base::ceil_div(place, block) * block, end / block * block};
   const auto head = static_cast<size_t>(std::min(straight.begin, end) - place);
-  TESSERA_TRY_VOID(
-      read_through_window(allocation, place, memory.first(head), CopyMode::kCached));
+  TESSERA_TRY_VOID(read_through_window(allocation, place, memory.first(head), CopyMode::kCached));
   if (!straight.empty()) {
     const Span blocks_memory = memory.subspan(static_cast<size_t>(straight.begin - place),
                                               static_cast<size_t>(straight.length()));

@@ -4,9 +4,9 @@
 // Long runs go straight into the caller's memory in pieces that fit the second cache (larger ones
 // from other machines), and are hashed there while they are warm; only ragged ends go through a
 // buffer of the reader. What is too large for the caches goes around them, by way of a buffer that
-// stays in them and is hashed there. A block that does not match is read once more, since it may have been in
-// flight; if it still does not, that is an integrity error, and nobody is given its bytes as good
-// ones.
+// stays in them and is hashed there. A block that does not match is read once more, since it may
+// have been in flight; if it still does not, that is an integrity error, and nobody is given its
+// bytes as good ones.
 //   (B1) A read that succeeds with verification on has returned bytes of blocks that match.
 //   (B2) Memory of the reader is bounded: a window of kWindowBytes or one block, and lists of at
 //        most kPiecesMax pieces.

@@ -134,6 +134,85 @@ TEST_F(BlockReaderTest, LongRunsComeInFewTransfersWhereThatIsAskedFor) {
   }
 }
 
+// Many readers at once are too large for the caches, whatever one of them reads.
+TEST_F(BlockReaderTest, WhatIsTooLargeForTheCachesIsTheSame) {
+  fill(3'000'000, 16384);
+  for (const size_t shift : {0, 1, 16}) {
+    BlockReaderOptions options;
+    options.block_bytes = block_;
+    options.companions = 1 << 20;
+    BlockReader from(*file_, options);
+    base::Bytes memory(bytes_.size() + shift);
+    const std::span<std::byte> there = std::span(memory).subspan(shift);
+    ASSERT_TRUE(from.read(allocation_, 0, there));
+    EXPECT_TRUE(base::equal(there, bytes_));
+    ASSERT_TRUE(from.read(allocation_, 7, there.first(2'000'000)));
+    EXPECT_TRUE(base::equal(there.first(2'000'000), base::ByteView(bytes_).subspan(7, 2'000'000)));
+    EXPECT_EQ(from.counts().blocks_reread, 0);
+  }
+}
+
+// A file that is in memory, too: blocks come from there, and only those that are no good there are
+// fetched.
+class TouchedBlocksTest : public BlockReaderTest {
+ protected:
+  void SetUp() override {
+    fill(1'000'000, 16384);
+    memory_ = bytes_;
+  }
+
+  BlockReader touching(bool touches) {
+    BlockReaderOptions options;
+    options.block_bytes = block_;
+    options.companions = 1 << 20;
+    options.touch = [this, touches](Interval part, const auto& body) {
+      if (touches) body(memory_.data() + (part.begin - kBegin));
+      return touches;
+    };
+    return {*file_, options};
+  }
+
+  void expect_all(BlockReader& from) {
+    base::Bytes read(bytes_.size());
+    ASSERT_TRUE(from.read(allocation_, 0, read));
+    EXPECT_TRUE(read == bytes_);
+  }
+
+  base::Bytes memory_;
+};
+
+TEST_F(TouchedBlocksTest, GoodBlocksNeedNoTransfer) {
+  ASSERT_TRUE(file_->truncate(0));
+  BlockReader from = touching(true);
+  expect_all(from);
+  EXPECT_EQ(from.counts().blocks_verified, size() / block_);
+  EXPECT_EQ(from.counts().blocks_reread, 0);
+}
+
+TEST_F(TouchedBlocksTest, BadBlocksAreFetched) {
+  for (const size_t at : {size_t{0}, size_t{500'000}, bytes_.size() - 1}) {
+    memory_[at] ^= std::byte{1};
+  }
+  BlockReader from = touching(true);
+  expect_all(from);
+  EXPECT_EQ(from.counts().blocks_reread, 3);
+}
+
+TEST_F(TouchedBlocksTest, WhatIsBadEverywhereIsDamage) {
+  memory_[500'000] ^= std::byte{1};
+  ASSERT_TRUE(file_->write_at(kBegin + 500'000, {&memory_[500'000], 1}));
+  BlockReader from = touching(true);
+  const auto read = from.read(allocation_, 0, memory_);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, base::Code::kIntegrity);
+  EXPECT_NE(read.error().context.find("block 30 of allocation 0"), std::string::npos);
+}
+
+TEST_F(TouchedBlocksTest, WhatCannotBeTouchedIsFetched) {
+  BlockReader from = touching(false);
+  expect_all(from);
+}
+
 TEST_F(BlockReaderTest, DamageIsToldByNameWhateverIsReadOfTheBlock) {
   fill(300'000, 4096);
   std::byte bad = bytes_[50'000] ^ std::byte{1};

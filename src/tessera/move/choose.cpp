@@ -19,6 +19,12 @@ constexpr int64_t kFaultBytes = int64_t{64} << 10;
 // Files whose written pages cost less are kept in large pages.
 constexpr double kLargePageNsMax = 200;
 
+bool starts_at_line(const Move& move) {
+  constexpr uintptr_t kLineBytes = 64;
+  const auto first = static_cast<uintptr_t>(move.memory.at()[0]);
+  return (reinterpret_cast<uintptr_t>(move.base) + first) % kLineBytes == 0;
+}
+
 // How the runs of a file lie, by what its first stripes show.
 struct Outlook {
   double islands = 1;    // groups of runs with narrow gaps
@@ -133,11 +139,12 @@ class Prices {
 
   [[nodiscard]] double byte_share() const { return in_cache_ ? costs_.cached_share : 1; }
 
-  // The system's copy reads the memory that it writes, unless that is in the caches; a copy of our
-  // own goes around them.
+  // The system's copy to memory that is not in the caches writes whole lines only where it begins
+  // at one; a copy of our own always does.
   [[nodiscard]] double moved_byte() const {
-    const double around_ns = reads_ && !in_cache_ ? costs_.around_byte_ns : 0;
-    return (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) * byte_share() + around_ns;
+    const bool cuts_lines = reads_ && !in_cache_ && !starts_at_line(move_);
+    return (reads_ ? costs_.read_byte_ns : costs_.write_byte_ns) * byte_share() +
+           (cuts_lines ? costs_.unaligned_byte_ns : 0);
   }
 
   [[nodiscard]] double copied_runs() const {

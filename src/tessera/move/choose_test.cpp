@@ -144,6 +144,20 @@ TEST(Choose, LongReadsAreMappedWherePagesAreCheap) {
 }
 
 // What is moved again and again is mapped once that would have paid.
+// The system's copy is slow where it begins inside a cache line, unless all of it is in the caches.
+TEST(Choose, LongReadsToMemoryInsideALineAreMapped) {
+  const auto engine = [](int64_t bytes, int64_t first) {
+    Move move = move_of(Direction::kRead, Pattern::run({{0}}, bytes).value());
+    move.memory = Pattern::run({{first}}, bytes).value();
+    const FileFacts small_pages = {.mappable = true, .page_ns = 160};
+    return choose_independent(move, Hints(), Costs(), small_pages).engine;
+  };
+  EXPECT_EQ(engine(64 << 20, 0), Engine::kDirect);
+  EXPECT_EQ(engine(64 << 20, 64), Engine::kDirect);
+  EXPECT_EQ(engine(64 << 20, 16), Engine::kMapped);
+  EXPECT_EQ(engine(4 << 20, 16), Engine::kDirect);
+}
+
 TEST(Choose, WhatComesBackIsMappedInTheEnd) {
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
     for (const Pattern& file :

@@ -14,7 +14,7 @@ struct Costs {
   double listed_page_ns = 150;       // a page of the file that a listed read reaches, besides
   double listed_write_ns = 2000;     // one small write in a list
   double read_byte_ns = 0.08;        // a byte of a large read
-  double around_byte_ns = 0.04;      // besides, if the read is larger than the caches
+  double unaligned_byte_ns = 0.08;   // besides, if that goes to memory that begins inside a line
   double write_byte_ns = 0.10;       // a byte of a large write
   double copy_byte_ns = 0.08;        // a byte copied in memory, in long runs
   double copy_run_ns = 0.7;          // a run copied in memory
@@ -26,6 +26,7 @@ struct Costs {
   double kept_page_ns = 5;           // a page of a mapping that was kept
   double mapped_byte_share = 0.75;   // what is left of the cost of a byte in a mapping
   double mapped_read_ns = 55;        // a page of it that is read, before any was (PageCosts)
+  double mapped_load_ns = 1800;      // a fault of a reader, where one does not bring all of them
   double mapped_write_ns = 50;       // a page of it that is written, besides the faults
   double mapped_fault_ns = 1900;     // a fault of a writer
   double mapped_faults = 0.2;        // for each page that is written, before any was (PageCosts)

@@ -55,17 +55,14 @@ int64_t pages_of(const Pattern& file) {
 }
 
 // What pages cost in this file; found out once, where the move has some to try. Those who come back
-// do without: they may spend as much as they have missed. So do reads larger than the caches, which
-// are quicker through a mapping whatever its pages cost.
+// do without: they may spend as much as they have missed.
 std::optional<double> page_cost(const Move& move, const Context& context, const FileFacts& facts,
                                 const port::PlainFile& file) {
   if (context.experience == nullptr) return std::nullopt;
   const auto seen = context.experience->pages.seen(move.direction);
   const bool has_pages =
       pages_of(move.file) >= kProbedPagesMin && move.file.span().end <= facts.size;
-  const bool around = move.direction == Direction::kRead &&
-                      copy_mode(move, context.companions) == pattern::CopyMode::kStreaming;
-  if (seen || !has_pages || facts.missed_ns > 0 || around) return seen;
+  if (seen || !has_pages || facts.missed_ns > 0) return seen;
   const auto probed = probe_pages(file, move.file.span(), move.direction, context.costs);
   if (probed) context.experience->pages.learn(move.direction, *probed);
   return probed;
@@ -86,8 +83,10 @@ FileFacts facts_of(const Move& move, const Context& context) {
   if (short_run && !holds && facts.missed_ns == 0) return facts;
   facts.mappable = can_map(context.file);
   if (!facts.mappable) return facts;
-  facts.kept = kept != nullptr && kept->reaches(span, move.direction);
-  if (facts.kept) return facts;
+  if (holds && kept->reaches(span, move.direction)) {
+    facts.kept = true;
+    return facts;
+  }
   const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
   facts.kept = holds && span.end <= facts.size;

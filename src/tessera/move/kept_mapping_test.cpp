@@ -116,6 +116,25 @@ TEST_F(KeptMappingTest, K3OnlySettledBytesAreCopied) {
   EXPECT_EQ(copy(kWrite, 90, memory), Answer::kWanted);
 }
 
+TEST_F(KeptMappingTest, OnlySettledBytesAreTouched) {
+  std::array<std::byte, 100> bytes = {};
+  bytes[7] = std::byte{42};
+  ASSERT_TRUE(file_->write_at(0, bytes));
+  std::byte seen = {};
+  const auto look = [&](const std::byte* at) { seen = *at; };
+  EXPECT_FALSE(kept_.touch({7, 100}, look));
+  kept_.keep(map({0, 4096}, kRead));
+  EXPECT_FALSE(kept_.touch({7, 100}, look));
+  kept_.settle(100, kRead);
+  EXPECT_FALSE(kept_.touch({7, 101}, look));
+  EXPECT_TRUE(kept_.touch({7, 100}, look));
+  EXPECT_EQ(seen, std::byte{42});
+  // The page goes with its bytes.
+  ASSERT_TRUE(file_->truncate(0));
+  EXPECT_FALSE(kept_.touch({7, 100}, look));
+  EXPECT_FALSE(kept_.reaches({7, 100}, kRead));
+}
+
 TEST_F(KeptMappingTest, WhatWasMappedForReadingGoesWithASync) {
   kept_.keep(map({0, 4096}, kRead));
   kept_.unsettle();

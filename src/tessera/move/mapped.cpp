@@ -43,8 +43,6 @@ class MappedTransfer {
   KeptMapping::Mapping find_mapping(const Island& window);
   bool move_part(Interval part, const port::FileMapping& mapping);
   [[nodiscard]] bool is_crowded() const;
-  // The share of the bytes between its first and its last that the move itself moves.
-  [[nodiscard]] double share_used() const;
   [[nodiscard]] int64_t stretches_of(Interval part) const;
   bool move_run(Interval part, const port::FileMapping& mapping);
   bool move_packed(Interval part, const port::FileMapping& mapping);
@@ -129,18 +127,15 @@ bool MappedTransfer::is_crowded() const {
   return context_.companions >= kCoreRanksMin * cores_for(context_.companions);
 }
 
-double MappedTransfer::share_used() const {
-  return static_cast<double>(move_.size()) / static_cast<double>(move_.file.span().length());
-}
-
 // How many stretches the part is copied in, if its runs are shorter than a cache line and stored
 // between those of others: one for each core, or as many as stay in a core's cache.
 int64_t MappedTransfer::stretches_of(Interval part) const {
   const bool short_runs = move_.size() / move_.file.runs() < kLineBytes;
   if (reads() || !short_runs) return 1;
   const int64_t cores = cores_for(context_.companions);
-  const double file_bytes = static_cast<double>(part.length()) / share_used();
-  const int64_t cached = is_crowded() ? static_cast<int64_t>(file_bytes / kCachedBytes) : 0;
+  const int64_t file_bytes =
+      move_.file.position(part.end - 1)[0] - move_.file.position(part.begin)[0];
+  const int64_t cached = is_crowded() ? file_bytes / kCachedBytes : 0;
   return std::clamp(part.length() / kStretchBytesMin, int64_t{1}, std::max(cores, cached));
 }
 

@@ -55,6 +55,9 @@ TEST_F(PageCostsTest, TryingChangesNothing) {
     }
     EXPECT_LE(*probe_pages(*file, part, Direction::kWrite, costs),
               costs.mapped_write_ns + costs.mapped_fault_ns);
+    const double loads_ns = *probe_pages(*file, part, Direction::kRead, costs);
+    EXPECT_GE(loads_ns, costs.mapped_read_ns);
+    EXPECT_LE(loads_ns, costs.mapped_read_ns + costs.mapped_load_ns);
   }
   std::vector<std::byte> after(content_.size());
   ASSERT_EQ(file->read_at(0, after).bytes, kFileBytes);

@@ -69,10 +69,10 @@ void expect_reads(Interval part, const ReadMeans& means) {
   if (kept.reaches(part, kReads) || part.length() > kMappedWindowBytes) return;
   const Pattern run = Pattern::run({{part.begin}}, part.length()).value();
   lock::NoLocks none;
-  Context context{plain.file, none, plain.hints, plain.costs, {}, {}, {}, means.companions, 0,
-                  &plain.experience};
+  Context context{plain.file, none, plain.hints,      plain.costs, {},
+                  {},         {},   means.companions, 0,           &plain.experience};
   const Pattern memory = Pattern::run({{0}}, part.length()).value();
-  const Move whole = {kReads, run, memory, nullptr};
+  const Move whole = {kReads, run, memory, means.memory};
   const FileFacts facts = facts_of(whole, context);
   const Choice choice = choose_independent(whole, plain.hints, plain.costs, facts);
   if (choice.engine == Engine::kMapped) {

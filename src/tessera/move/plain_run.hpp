@@ -28,7 +28,8 @@ struct PlainMeans {
 // What is known of reads to come besides.
 struct ReadMeans {
   PlainMeans plain;
-  int companions = 1;  // processes that read as much at the same time
+  int companions = 1;           // processes that read as much at the same time
+  std::byte* memory = nullptr;  // where the part's first byte would go
 };
 
 // The part is about to be read, in runs that nobody else asks for: leaves a mapping of it in the

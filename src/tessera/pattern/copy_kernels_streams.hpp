@@ -311,7 +311,11 @@ void copy_twice(std::byte* out, std::byte* seen, const std::byte* in, int64_t le
     const int64_t part = std::min(step, length - done);
     for (int64_t k = 0; k < part; k += kLineBytes) U::prefetch_far(in + done + kAheadBytes + k);
     move_by_library(seen + done, in + done, part);
-    stream_run<U>(out + done, seen + done, part);
+    if (part < kLineBytes) {
+      move_by_library(out + done, seen + done, part);
+    } else {
+      stream_run<U>(out + done, seen + done, part);
+    }
   }
 }
 

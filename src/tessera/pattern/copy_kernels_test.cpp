@@ -157,6 +157,24 @@ TEST_P(CopyKernels, EveryAlignment) {
   }
 }
 
+TEST_P(CopyKernels, ARunGoesToTwoPlaces) {
+  for (const int64_t length : {0, 1, 63, 64, 65, 1000, 1024, 1087, 1088, 2500, 9000}) {
+    for (int64_t shift = 0; shift < 64; shift += shift < 3 ? 1 : 7) {
+      Buffer in(length, 64 - shift, true);
+      Buffer out(length, shift, false);
+      Buffer seen(length, shift / 2, false);
+      Buffer expected_out(length, shift, false);
+      Buffer expected_seen(length, shift / 2, false);
+      std::copy_n(in.data(), length, expected_out.data());
+      std::copy_n(in.data(), length, expected_seen.data());
+      copy_twice(out.data(), seen.data(), in.data(), length);
+      finish_copy(CopyMode::kStreaming);
+      EXPECT_TRUE(out.equals(expected_out)) << "length " << length << " shift " << shift;
+      EXPECT_TRUE(seen.equals(expected_seen)) << "length " << length << " shift " << shift;
+    }
+  }
+}
+
 TEST_P(CopyKernels, RowsAreRunsAgainAndAgain) {
   for (const int64_t length : {1, 4, 8, 12, 33, 100, 600}) {
     for (const int64_t stride : {length, length + 1, 3 * length}) {
