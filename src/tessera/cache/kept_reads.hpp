@@ -24,7 +24,7 @@ class KeptReads final : public port::File {
   // the same time. A file that is not a plain one is read as it is.
   KeptReads(port::File& file, move::Experience& experience, int companions);
 
-  // What comes next are reads inside this part; its first byte would go to this memory.
+  // What comes next are reads inside this part, the first of them to this memory.
   void expect(pattern::Interval part, std::byte* memory);
   // Whether reads inside the part need no system call.
   [[nodiscard]] bool maps(pattern::Interval part);

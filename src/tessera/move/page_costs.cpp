@@ -24,10 +24,10 @@ struct Trial {
   int64_t bytes;
 };
 
-// In the middle of the part: at its ends pages may be smaller.
-base::Result<Trial> begin_trial(const port::PlainFile& file, Interval part, port::Access access) {
-  const int64_t middle = part.begin + part.length() / 2;
-  const int64_t begin = large_pages_around({middle, middle + 1}).begin;
+// In the large page of a byte of the part.
+base::Result<Trial> begin_trial(const port::PlainFile& file, Interval part, int64_t byte,
+                                port::Access access) {
+  const int64_t begin = large_pages_around({byte, byte + 1}).begin;
   const int64_t first = std::max(begin, part.begin - part.begin % kPageBytes);
   const int64_t end = std::min({begin + kLargePageBytes, part.end, first + kTriedBytes});
   TESSERA_TRY(auto mapping, port::FileMapping::map(file, begin, begin + kLargePageBytes, access));
@@ -41,10 +41,11 @@ int64_t thread_faults() {
   return use.ru_minflt;
 }
 
-// The first fault comes whatever the pages are.
+// In the middle: at the ends pages may be smaller. The first fault comes whatever they are.
 std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
                                      const Costs& costs) {
-  const auto trial = begin_trial(file, part, port::Access::kRead);
+  const int64_t middle = part.begin + part.length() / 2;
+  const auto trial = begin_trial(file, part, middle, port::Access::kRead);
   if (!trial) return std::nullopt;
   const int64_t before = thread_faults();
   const bool touched = trial->mapping.touch([&trial] {
@@ -59,10 +60,11 @@ std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
   return costs.mapped_read_ns + costs.mapped_load_ns * faults / pages;
 }
 
-// Each store is of the value that is there, whoever may be changing it.
+// At the beginning, which is no gap. Each store is of the value that is there, whoever may be
+// changing it.
 std::optional<double> stored_page_ns(const port::PlainFile& file, Interval part,
                                      const Costs& costs) {
-  const auto trial = begin_trial(file, part, port::Access::kReadWrite);
+  const auto trial = begin_trial(file, part, part.begin, port::Access::kReadWrite);
   if (!trial) return std::nullopt;
   const int64_t before = thread_faults();
   const bool touched = trial->mapping.touch([&trial] {

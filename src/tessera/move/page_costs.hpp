@@ -32,8 +32,8 @@ class PageCosts {
   std::array<std::atomic<double>, 2> ns_ = {-1, -1};
 };
 
-// Tries some pages in the middle of a part of the file and answers what one costs, in nanoseconds,
-// by the number of faults. Touched for writing, a page becomes dirty but keeps its bytes, also
+// Tries some pages of a part of the file and answers what one costs, in nanoseconds, by the number
+// of faults. Touched for writing, a page becomes dirty but keeps its bytes, also
 // those that others are storing. Nothing if they cannot be touched. Cost: the faults of 512 KB.
 // Requires that the part lies inside the file, and PlainFile::is_local().
 [[nodiscard]] std::optional<double> probe_pages(const port::PlainFile& file, Interval part,

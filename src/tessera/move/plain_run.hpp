@@ -29,7 +29,7 @@ struct PlainMeans {
 struct ReadMeans {
   PlainMeans plain;
   int companions = 1;           // processes that read as much at the same time
-  std::byte* memory = nullptr;  // where the part's first byte would go
+  std::byte* memory = nullptr;  // where the first byte goes
 };
 
 // The part is about to be read, in runs that nobody else asks for: leaves a mapping of it in the
