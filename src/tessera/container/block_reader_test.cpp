@@ -137,7 +137,7 @@ TEST_F(BlockReaderTest, LongRunsComeInFewTransfersWhereThatIsAskedFor) {
 // Many readers at once are too large for the caches, whatever one of them reads.
 TEST_F(BlockReaderTest, WhatIsTooLargeForTheCachesIsTheSame) {
   fill(3'000'000, 16384);
-  for (const size_t shift : {0, 1, 16}) {
+  for (const size_t shift : {size_t{0}, size_t{1}, size_t{16}}) {
     BlockReaderOptions options;
     options.block_bytes = block_;
     options.companions = 1 << 20;
