@@ -141,7 +141,7 @@ CopyMode BlockReader::mode_of(size_t bytes) const {
 // Through transfers, a piece after the other.
 Result<void> BlockReader::read_pieces(const Allocation& allocation, int64_t place, Span blocks,
                                       CopyMode mode) {
-  // The system copies to memory that begins at a line twice as fast as to other.
+  // The system's copy takes half as long again where the target begins inside a line.
   const bool through_window = mode == CopyMode::kStreaming && !is_aligned(blocks.data());
   const auto step = base::exact_cast<size_t>(
       base::ceil_div(options_.transfer_bytes, options_.block_bytes) * options_.block_bytes);

@@ -47,6 +47,23 @@ void invest_in(Interval part, Direction direction, int64_t size, const PlainMean
   kept.settle(size, direction);
 }
 
+// Whether one read of all of the part would be made through a mapping; if not, notes what it
+// misses.
+bool would_map(Interval part, const ReadMeans& means) {
+  constexpr Direction kReads = Direction::kRead;
+  const PlainMeans& plain = means.plain;
+  lock::NoLocks none;
+  Context context{plain.file, none, plain.hints,      plain.costs, {},
+                  {},         {},   means.companions, 0,           &plain.experience};
+  const Move whole = {kReads, Pattern::run({{part.begin}}, part.length()).value(),
+                      Pattern::run({{0}}, part.length()).value(), means.memory};
+  const Choice choice =
+      choose_independent(whole, plain.hints, plain.costs, facts_of(whole, context));
+  const bool maps = choice.engine == Engine::kMapped;
+  if (!maps) plain.experience.mapping.note_missed(part, kReads, choice.missed_ns);
+  return maps;
+}
+
 }  // namespace
 
 TESSERA_HOT Transfer execute_plain(const PlainRun& run, const PlainMeans& means) {
@@ -66,20 +83,14 @@ void expect_reads(Interval part, const ReadMeans& means) {
   constexpr Direction kReads = Direction::kRead;
   const PlainMeans& plain = means.plain;
   KeptMapping& kept = plain.experience.mapping;
-  if (kept.reaches(part, kReads) || part.length() > kMappedWindowBytes) return;
-  const Pattern run = Pattern::run({{part.begin}}, part.length()).value();
-  lock::NoLocks none;
-  Context context{plain.file, none, plain.hints,      plain.costs, {},
-                  {},         {},   means.companions, 0,           &plain.experience};
-  const Pattern memory = Pattern::run({{0}}, part.length()).value();
-  const Move whole = {kReads, run, memory, means.memory};
-  const FileFacts facts = facts_of(whole, context);
-  const Choice choice = choose_independent(whole, plain.hints, plain.costs, facts);
-  if (choice.engine == Engine::kMapped) {
-    invest_in(part, kReads, facts.size, plain);
-  } else {
-    kept.note_missed(part, kReads, choice.missed_ns);
-  }
+  const bool reached = kept.reaches(part, kReads);
+  if (!may_map(plain) || reached || part.length() > kMappedWindowBytes) return;
+  // Short reads are many: they do without patterns and prices, as plain runs do.
+  const bool pays = part.length() < kMappedRunMin
+                        ? kept.wants(part, kReads, gain_of(part, kReads, plain.costs))
+                        : would_map(part, means);
+  if (!pays) return;
+  if (const auto size = plain.file.size()) invest_in(part, kReads, *size, plain);
 }
 
 }  // namespace tessera::move

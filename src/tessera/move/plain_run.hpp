@@ -33,7 +33,8 @@ struct ReadMeans {
 };
 
 // The part is about to be read, in runs that nobody else asks for: leaves a mapping of it in the
-// experience if one read of all of it would be made through one. Requires a part that is not empty.
+// experience if one read of all of it would be made through one, or, if it is short, has paid by
+// now. Requires a part that is not empty.
 void expect_reads(Interval part, const ReadMeans& means);
 
 }  // namespace tessera::move
