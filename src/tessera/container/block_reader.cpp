@@ -29,11 +29,6 @@ Result<void> whole(const port::Transfer& transfer, int64_t bytes, const std::str
                         "from a copy");
 }
 
-bool is_aligned(const std::byte* memory) {
-  constexpr uintptr_t kLineBytes = 64;
-  return reinterpret_cast<uintptr_t>(memory) % kLineBytes == 0;
-}
-
 std::string text_of(Interval interval) {
   return "[" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
 }
@@ -134,15 +129,15 @@ Result<void> BlockReader::read_through_window(const Allocation& allocation, int6
 // Pieces that come from other machines are larger than the caches themselves.
 CopyMode BlockReader::mode_of(size_t bytes) const {
   const bool in_cache = options_.transfer_bytes <= kTransferBytes;
-  const auto all = base::checked_mul(static_cast<int64_t>(bytes), options_.companions);
-  return in_cache ? pattern::mode_for(all.value_or(pattern::kMaxPosition)) : CopyMode::kCached;
+  return in_cache ? pattern::mode_for(static_cast<int64_t>(bytes), options_.companions)
+                  : CopyMode::kCached;
 }
 
 // Through transfers, a piece after the other.
 Result<void> BlockReader::read_pieces(const Allocation& allocation, int64_t place, Span blocks,
                                       CopyMode mode) {
   // The system's copy takes half as long again where the target begins inside a line.
-  const bool through_window = mode == CopyMode::kStreaming && !is_aligned(blocks.data());
+  const bool through_window = mode == CopyMode::kStreaming && !pattern::is_at_line(blocks.data());
   const auto step = base::exact_cast<size_t>(
       base::ceil_div(options_.transfer_bytes, options_.block_bytes) * options_.block_bytes);
   for (size_t done = 0; done < blocks.size(); done += step) {

@@ -172,8 +172,7 @@ pattern::CopyMode copy_mode(const Move& move, int companions) {
   if (move.direction == Direction::kRead && crowded && run < kCollectedRunBytes) {
     return pattern::CopyMode::kCached;
   }
-  const auto all = base::checked_mul(move.size(), companions);
-  return pattern::mode_for(all.value_or(pattern::kMaxPosition));
+  return pattern::mode_for(move.size(), companions);
 }
 
 void copy_to_buffer(const Move& move, std::byte* buffer, int64_t begin) {

@@ -11,7 +11,9 @@
 #endif
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
 #include "tessera/pattern/copy_kernels_table.hpp"
+#include "tessera/pattern/point.hpp"
 
 namespace tessera::pattern {
 namespace {
@@ -113,6 +115,14 @@ void move_by_library(std::byte* out, const std::byte* in, int64_t length) {
 CopyMode mode_for(int64_t total_bytes) {
   static const int64_t streaming_min = streaming_bytes_min();
   return total_bytes >= streaming_min ? CopyMode::kStreaming : CopyMode::kCached;
+}
+
+CopyMode mode_for(int64_t bytes, int companions) {
+  return mode_for(base::checked_mul(bytes, companions).value_or(kMaxPosition));
+}
+
+bool is_at_line(const std::byte* memory) {
+  return reinterpret_cast<uintptr_t>(memory) % kLineBytes == 0;
 }
 
 void finish_copy(CopyMode mode) {

@@ -72,6 +72,12 @@ struct RunList {
 // The mode for a transfer of so many bytes in all. Ask once for the whole transfer, not for each
 // piece of it: the cache does not know the pieces.
 [[nodiscard]] CopyMode mode_for(int64_t total_bytes);
+// The same for so many processes that move as many bytes each, at the same time.
+[[nodiscard]] CopyMode mode_for(int64_t bytes, int companions);
+
+// Whether memory begins where a line of the cache does. Kernels do not care; the system's own
+// copies of what is larger than the caches take half as long again where it does not.
+[[nodiscard]] bool is_at_line(const std::byte* memory);
 
 // Makes the stores of the kernels called before, by this thread and in this mode, visible to every
 // thread that synchronises with it afterwards. Costs nothing for kCached.

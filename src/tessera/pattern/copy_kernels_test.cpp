@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/pattern/point.hpp"
 
 namespace tessera::pattern {
 namespace {
@@ -378,6 +379,19 @@ TEST(CopyMode, StreamsOnlyWhatCannotStayInTheCache) {
   EXPECT_EQ(mode_for(0), CopyMode::kCached);
   EXPECT_EQ(mode_for(256 << 10), CopyMode::kCached);
   EXPECT_EQ(mode_for(int64_t{64} << 20), CopyMode::kStreaming);
+}
+
+TEST(CopyMode, CountsWhatCompanionsMove) {
+  EXPECT_EQ(mode_for(256 << 10, 1), CopyMode::kCached);
+  EXPECT_EQ(mode_for(256 << 10, 1024), CopyMode::kStreaming);
+  EXPECT_EQ(mode_for(kMaxPosition, 1024), CopyMode::kStreaming);  // beyond what can be counted
+}
+
+TEST(CopyMode, KnowsWhereLinesBegin) {
+  alignas(64) const std::byte memory[65] = {};
+  EXPECT_TRUE(is_at_line(memory));
+  EXPECT_FALSE(is_at_line(memory + 16));
+  EXPECT_TRUE(is_at_line(memory + 64));
 }
 
 std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {

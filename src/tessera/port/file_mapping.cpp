@@ -114,6 +114,8 @@ FileMapping::~FileMapping() {
 
 void FileMapping::prefer_large_pages() const { ::madvise(pages_, length_, MADV_HUGEPAGE); }
 
+void FileMapping::read_no_further() const { ::madvise(pages_, length_, MADV_RANDOM); }
+
 template <typename Body>
 TESSERA_HOT bool FileMapping::guarded(const Body& body) const {
   Guard guard;

@@ -42,6 +42,8 @@ class FileMapping {
   // for those who store to most of them, but gaps then take memory, and space on the disk, too.
   // Without effect where the system has no large pages.
   void prefer_large_pages() const;
+  // Pages come one by one from now on, without those that follow them.
+  void read_no_further() const;
 
   // Calls `body`, which may load from and store to the mapping. False if one of its bytes could not
   // be provided: then the body was left where it stood, without unwinding, so it must hold nothing

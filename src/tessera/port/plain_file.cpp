@@ -15,6 +15,7 @@
 #include "tessera/base/checked.hpp"
 #include "tessera/base/hot.hpp"
 #include "tessera/port/file_mapping.hpp"
+#include "tessera/port/large_pages.hpp"
 #include "tessera/port/system_call.hpp"
 
 // Not in the header of all kernels.
@@ -181,6 +182,10 @@ base::Result<void> PlainFile::sync() {
 void PlainFile::begin_write_back(int64_t offset, int64_t size_bytes) {
   // An error of the disk stays for sync() to find; file systems that cannot do it do not.
   (void)::sync_file_range(descriptor(), offset, size_bytes, SYNC_FILE_RANGE_WRITE);
+}
+
+void PlainFile::take_large_pages(int64_t begin, int64_t end) {
+  port::take_large_pages(*this, begin, end);
 }
 
 base::Result<void> PlainFile::reserve(int64_t size) {

@@ -14,6 +14,11 @@ using base::Result;
 using container::Container;
 using container::Contents;
 
+// Larger files are less often read from memory, and taking their pages would push others out.
+constexpr int64_t kKeptBytesMax = int64_t{256} << 20;
+// Smaller shelves have few large pages that are whole.
+constexpr int64_t kLargeShelfBytesMin = int64_t{8} << 20;
+
 // A file that is made durable by whoever owns it, and not by whoever writes it.
 class UnsyncedFile final : public port::File {
  public:
@@ -82,6 +87,20 @@ class Draft {
     return static_cast<int64_t>(told);
   }
 
+  // Collective, before anything is written there: has the shelves kept in large pages, for those
+  // who will read them from memory.
+  Result<void> take_large_pages(const Layout& layout) {
+    if (layout.rooms.empty()) return {};
+    const Interval all = {layout.rooms.front().begin, layout.rooms.back().end};
+    const bool large = all.length() / std::ssize(layout.rooms) >= kLargeShelfBytesMin;
+    if (!large || all.length() > kKeptBytesMax) return {};
+    TESSERA_TRY_VOID(job_.exchange.agree(first_ ? file_->truncate(all.end) : Result<void>()));
+    const Interval share = share_of(all, job_.exchange.rank(), job_.exchange.size());
+    file_->take_large_pages(share.begin, share.end);
+    // Nobody writes where another still takes pages.
+    return job_.exchange.agree(Result<void>());
+  }
+
   [[nodiscard]] port::File& file() { return *file_; }
 
   // Of the first rank: the draft becomes the file.
@@ -136,6 +155,7 @@ Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer>
   Draft draft(job);
   TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
   const Layout layout = layout_of(plan, begin, options.block_bytes);
+  TESSERA_TRY_VOID(draft.take_large_pages(layout));
   FillOptions how = options.fill;
   how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;
   auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, how);

@@ -1,0 +1,90 @@
+#include "tessera/port/large_pages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "tessera/base/bytes.hpp"
+#include "tessera/port/file_mapping.hpp"
+#include "tessera/port/test_directory.hpp"
+
+namespace tessera::port {
+namespace {
+
+constexpr int64_t kFileBytes = 4 * kLargePageBytes + 4096;
+
+class LargePages : public testing::Test {
+ protected:
+  void SetUp() override {
+    OpenMode mode;
+    mode.write = true;
+    mode.create = true;
+    auto opened = PlainFile::open(directory_.path("file"), mode);
+    ASSERT_TRUE(opened) << opened.error().message();
+    file_ = *std::move(opened);
+    ASSERT_TRUE(file_->truncate(kFileBytes));
+  }
+
+  TestDirectory directory_;
+  std::unique_ptr<PlainFile> file_;
+};
+
+int64_t faults_of_reading(const PlainFile& file, int64_t begin, int64_t end) {
+  const auto mapping = FileMapping::map(file, begin, end, Access::kRead);
+  EXPECT_TRUE(mapping);
+  std::byte byte = {};
+  const int64_t before = thread_faults();
+  for (int64_t at = begin; at < end; at += 4096) EXPECT_TRUE(mapping->load(at, {&byte, 1}));
+  return thread_faults() - before;
+}
+
+TEST_F(LargePages, AreWholeOnesOfTheRange) {
+  EXPECT_EQ(take_large_pages(*file_, 0, kLargePageBytes - 1), 0);
+  EXPECT_EQ(take_large_pages(*file_, 1, 2 * kLargePageBytes - 1), 0);
+  EXPECT_EQ(take_large_pages(*file_, 5, 5), 0);
+}
+
+// How many are at hand is the system's business; those that were had are mapped by one fault each,
+// also after small writes.
+TEST_F(LargePages, AreKeptWhenTheyAreWritten) {
+  const int64_t taken = take_large_pages(*file_, 0, kFileBytes);
+  if (taken == 0) GTEST_SKIP() << "no large pages are at hand";
+  EXPECT_EQ(taken % kLargePageBytes, 0);
+  EXPECT_LE(taken, 4 * kLargePageBytes);
+  const base::Bytes piece(size_t{64} << 10, std::byte{7});
+  for (int64_t at = 0; at < taken; at += std::ssize(piece)) {
+    ASSERT_TRUE(file_->write_at(at, piece));
+  }
+  EXPECT_LE(faults_of_reading(*file_, 0, taken), 4 * (taken / kLargePageBytes));
+}
+
+TEST_F(LargePages, ChangeNothing) {
+  const base::Bytes before(4096, std::byte{3});
+  ASSERT_TRUE(file_->write_at(kLargePageBytes, before));
+  take_large_pages(*file_, 0, kFileBytes);
+  base::Bytes all(static_cast<size_t>(kFileBytes));
+  ASSERT_EQ(file_->read_at(0, all).bytes, kFileBytes);
+  base::Bytes expected(static_cast<size_t>(kFileBytes));
+  std::copy(before.begin(), before.end(), expected.begin() + kLargePageBytes);
+  EXPECT_EQ(all, expected);
+}
+
+TEST_F(LargePages, AreNotTakenBehindTheEnd) {
+  ASSERT_TRUE(file_->truncate(kLargePageBytes));
+  EXPECT_LE(take_large_pages(*file_, 0, 4 * kLargePageBytes), kLargePageBytes);
+  EXPECT_EQ(file_->size().value(), kLargePageBytes);
+}
+
+TEST_F(LargePages, NeedAFileThatIsReadable) {
+  OpenMode mode;
+  mode.read = false;
+  mode.write = true;
+  const auto blind = PlainFile::open(directory_.path("file"), mode);
+  ASSERT_TRUE(blind);
+  EXPECT_EQ(take_large_pages(**blind, 0, kFileBytes), 0);
+}
+
+}  // namespace
+}  // namespace tessera::port
