@@ -63,14 +63,15 @@ TESSERA_HOT bool KeptMapping::copy(const Run& run) {
 }
 
 bool KeptMapping::touch(Interval part, const std::function<void(const std::byte*)>& body) {
-  return state_.with([&](State& state) {
-    if (!state.reaches(part, Direction::kRead)) return false;
-    const std::byte* bytes = state.mapping->data() + (part.begin - state.mapping->begin());
-    const bool touched = state.mapping->touch([&] { body(bytes); });
-    // The file is not what it was.
-    if (!touched) state.settled_end = {};
-    return touched;
+  const Mapping mapping = state_.with([&](const State& state) {
+    return state.reaches(part, Direction::kRead) ? state.mapping : nullptr;
   });
+  if (!mapping) return false;
+  const std::byte* bytes = mapping->data() + (part.begin - mapping->begin());
+  const bool touched = mapping->touch([&] { body(bytes); });
+  // The file is not what it was.
+  if (!touched) state_.with([](State& state) { state.settled_end = {}; });
+  return touched;
 }
 
 bool KeptMapping::wants(Interval part, Direction direction, const Gain& gain) {

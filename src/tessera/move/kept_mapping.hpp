@@ -5,8 +5,9 @@
 // for them. Whether they will come again nobody knows; so a part is mapped for its own sake once
 // what a mapping would have saved, had it been there the last times, is what it costs to set up.
 // Then at most twice as much is paid as by whoever had known.
-//   (K1) A mapping is used by one move at a time: it is taken out, and put back afterwards; or it
-//        is copied from and to while it stays.
+//   (K1) A mapping is taken by one move at a time, and put back afterwards; while it stays, it is
+//        copied from and to by one thread at a time, and touched by any number, who may keep it
+//        alive for a while after it was taken or has gone.
 //   (K2) One is kept for each open file, of one window's size; it goes when the file is closed.
 //   (K3) Bytes that settle() has not named are reached only by whoever takes the mapping, and
 //        stores to them only after a system call that has the file hold them.
@@ -34,7 +35,7 @@ namespace tessera::move {
 
 class KeptMapping {
  public:
-  using Mapping = std::unique_ptr<port::FileMapping>;
+  using Mapping = std::shared_ptr<const port::FileMapping>;
 
   // The mapping, if it holds the part and allows the direction; else null.
   [[nodiscard]] Mapping take(Interval part, Direction direction);

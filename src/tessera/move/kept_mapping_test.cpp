@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
 #include <span>
+#include <thread>
 
 #include "tessera/port/test_directory.hpp"
 
@@ -17,7 +21,7 @@ constexpr Direction kWrite = Direction::kWrite;
 class KeptMappingTest : public ::testing::Test {
  protected:
   [[nodiscard]] KeptMapping::Mapping map(Interval part, Direction direction) const {
-    return std::make_unique<port::FileMapping>(
+    return std::make_shared<const port::FileMapping>(
         port::FileMapping::map(*file_, part.begin, part.end, access_for(direction)).value());
   }
 
@@ -133,6 +137,39 @@ TEST_F(KeptMappingTest, OnlySettledBytesAreTouched) {
   ASSERT_TRUE(file_->truncate(0));
   EXPECT_FALSE(kept_.touch({7, 100}, look));
   EXPECT_FALSE(kept_.reaches({7, 100}, kRead));
+}
+
+// Each thread stays in the mapping until the other is there too.
+TEST_F(KeptMappingTest, ThreadsTouchItTogether) {
+  ASSERT_TRUE(file_->truncate(4096));
+  kept_.keep(map({0, 4096}, kRead));
+  kept_.settle(4096, kRead);
+  std::atomic<int> inside = 0;
+  std::atomic<int> met = 0;
+  const auto meet = [&](const std::byte*) {
+    ++inside;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (inside < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    if (inside == 2) ++met;
+  };
+  std::thread other([&] { EXPECT_TRUE(kept_.touch({0, 10}, meet)); });
+  EXPECT_TRUE(kept_.touch({0, 10}, meet));
+  other.join();
+  EXPECT_EQ(met, 2);
+}
+
+// It goes when the last one has left it.
+TEST_F(KeptMappingTest, WhatIsTouchedStays) {
+  ASSERT_TRUE(file_->truncate(4096));
+  kept_.keep(map({0, 4096}, kRead));
+  kept_.settle(4096, kRead);
+  std::byte seen{1};
+  EXPECT_TRUE(kept_.touch({0, 10}, [&](const std::byte* at) {
+    kept_.unsettle();
+    seen = *at;
+  }));
+  EXPECT_EQ(seen, std::byte{0});
+  EXPECT_FALSE(kept_.holds({0, 1}, kRead));
 }
 
 TEST_F(KeptMappingTest, WhatWasMappedForReadingGoesWithASync) {

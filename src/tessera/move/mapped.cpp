@@ -184,7 +184,7 @@ KeptMapping::Mapping MappedTransfer::find_mapping(const Island& window) {
   auto made = port::FileMapping::map(file_, part.begin, part.end, access_for(move_.direction));
   if (!made) return nullptr;
   if (!reads() && is_filled(window)) made->prefer_large_pages();
-  return std::make_unique<port::FileMapping>(*std::move(made));
+  return std::make_shared<const port::FileMapping>(*std::move(made));
 }
 
 // Where a mapping of all of it is kept, and all of it lies in the file, no gap is too wide.

@@ -42,7 +42,7 @@ void invest_in(Interval part, Direction direction, int64_t size, const PlainMean
     const Interval pages = large_pages_around(part);
     auto made = port::FileMapping::map(means.file, pages.begin, pages.end, access_for(direction));
     if (!made) return;
-    kept.keep(std::make_unique<port::FileMapping>(*std::move(made)));
+    kept.keep(std::make_shared<const port::FileMapping>(*std::move(made)));
   }
   kept.settle(size, direction);
 }
