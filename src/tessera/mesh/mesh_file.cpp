@@ -20,16 +20,21 @@ base::Failure failure_of(const MeshScanner& in) { return base::Failure{in.error(
 // no more of them than the elements name in all: else there surely are some in no element.
 Result<int64_t> nodes_of_metis_mesh(port::File& file) {
   MeshScanner in(file);
+  MetisParser parser(in);
   int64_t nodes = 0;
+  int64_t line_of_last = 0;  // of the element that names the last node first
   int64_t named = 0;
-  MetisParser(in).mesh([&](std::span<const Node> corners) {
-    for (const Node corner : corners) nodes = std::max(nodes, int64_t{corner} + 1);
+  parser.mesh([&](std::span<const Node> corners) {
+    const int64_t most = int64_t{*std::max_element(corners.begin(), corners.end())} + 1;
+    if (most > nodes) line_of_last = parser.line();
+    nodes = std::max(nodes, most);
     named += std::ssize(corners);
   });
   if (nodes == 0) in.fail("there are no elements");
   if (nodes > named) {
-    in.fail("node " + std::to_string(nodes) + " is named, but all elements name only " +
-            std::to_string(named) + " nodes");
+    in.fail_at(line_of_last, "node " + std::to_string(nodes) +
+                                 " is named, but all elements name only " + std::to_string(named) +
+                                 " nodes");
   }
   if (!in.ok()) return failure_of(in);
   return nodes;

@@ -324,8 +324,10 @@ TEST(MeshFile, WhatIsWrongInMetisFilesIsSaid) {
       {"a.mesh", "1\n0 1 2\n", "a.mesh, line 2: node 0; nodes begin at 1"},
       {"a.mesh", "1\n1 2147483648\n", "a.mesh, line 2: node 2147483648; 2147483647 is the most"},
       {"a.mesh", "1\n1 2 2147483647\n",
-       "a.mesh, line 3: node 2147483647 is named, but all "
+       "a.mesh, line 2: node 2147483647 is named, but all "
        "elements name only 3 nodes"},
+      {"a.mesh", "3\n1 2 3\n2 3 99\n1 2 99\n",
+       "a.mesh, line 3: node 99 is named, but all elements name only 9 nodes"},
       {"a.mesh", "2\n1 2 3\n\n", "a.mesh, line 3: an element without nodes"},
       {"a.mesh", "MeshVersionFormatted 2\n",
        "a.mesh, line 1: 'MeshVersionFormatted' where the number of elements should be"},

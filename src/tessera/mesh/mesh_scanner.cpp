@@ -53,6 +53,11 @@ void MeshScanner::fail(const std::string& what) {
   file_ended_ = true;
 }
 
+void MeshScanner::fail_at(int64_t line, const std::string& what) {
+  line_ = line;
+  fail(what);
+}
+
 int64_t MeshScanner::size_bytes() {
   const auto size = file_.size();
   return size ? *size : 0;

@@ -41,6 +41,8 @@ class MeshScanner {
   [[nodiscard]] const base::Error& error() const { return *failure_; }
   // The first failure counts; later ones are ignored. `what` is the end of a sentence.
   void fail(const std::string& what);
+  // The same about a line of text that was read before.
+  void fail_at(int64_t line, const std::string& what);
 
   // What messages name besides the line, for example "$Nodes".
   void set_place(std::string_view place) { place_ = place; }

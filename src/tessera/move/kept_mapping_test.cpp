@@ -7,9 +7,10 @@
 #include <chrono>
 #include <memory>
 #include <span>
-#include <thread>
 
+#include "tessera/port/cores.hpp"
 #include "tessera/port/test_directory.hpp"
+#include "tessera/port/thread_exchange.hpp"
 
 namespace tessera::move {
 namespace {
@@ -149,12 +150,10 @@ TEST_F(KeptMappingTest, ThreadsTouchItTogether) {
   const auto meet = [&](const std::byte*) {
     ++inside;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (inside < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    while (inside < 2 && std::chrono::steady_clock::now() < end) port::offer_core();
     if (inside == 2) ++met;
   };
-  std::thread other([&] { EXPECT_TRUE(kept_.touch({0, 10}, meet)); });
-  EXPECT_TRUE(kept_.touch({0, 10}, meet));
-  other.join();
+  port::run_ranks(2, [&](port::Exchange&) { EXPECT_TRUE(kept_.touch({0, 10}, meet)); });
   EXPECT_EQ(met, 2);
 }
 
