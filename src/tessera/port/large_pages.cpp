@@ -11,8 +11,10 @@ namespace tessera::port {
 
 namespace {
 
-// What one takes that is at hand is its zeros, a fifth of this.
+// What a page takes that is at hand is its zeros, a fifth of this.
 constexpr int64_t kSlowNs = 1'000'000;
+// One that is not is borne among so many, besides the first one.
+constexpr int64_t kPagesPerSlow = 16;
 
 // The time of this thread alone: it says nothing of the page if others had the processor meanwhile.
 int64_t thread_ns() {
@@ -26,13 +28,17 @@ bool touch(const FileMapping& mapping, int64_t offset) {
   return mapping.load(offset, {&byte, 1});
 }
 
-// Whether the page at an offset was had, quickly, and as a large one: then its middle is mapped
-// too.
-bool take(const FileMapping& mapping, int64_t offset) {
+enum class Taken { kNot, kQuickly, kSlowly };
+
+// The page at an offset: if it is a large one, its middle is mapped with its beginning.
+Taken take(const FileMapping& mapping, int64_t offset) {
   const int64_t begin_ns = thread_ns();
-  if (!touch(mapping, offset) || thread_ns() - begin_ns >= kSlowNs) return false;
+  if (!touch(mapping, offset)) return Taken::kNot;
+  const bool quick = thread_ns() - begin_ns < kSlowNs;
   const int64_t faults = thread_faults();
-  return touch(mapping, offset + kLargePageBytes / 2) && thread_faults() == faults;
+  const bool large = touch(mapping, offset + kLargePageBytes / 2) && thread_faults() == faults;
+  if (!large) return Taken::kNot;
+  return quick ? Taken::kQuickly : Taken::kSlowly;
 }
 
 }  // namespace
@@ -52,9 +58,15 @@ int64_t take_large_pages(const PlainFile& file, int64_t begin, int64_t end) {
   if (!mapping) return 0;
   mapping->prefer_large_pages();
   mapping->read_no_further();
-  int64_t at = first;
-  while (at < last && take(*mapping, at)) at += kLargePageBytes;
-  return at - begin;
+  int64_t pages = 0;
+  int64_t slow = 0;
+  while (first + pages * kLargePageBytes < last && slow <= 1 + pages / kPagesPerSlow) {
+    const Taken taken = take(*mapping, first + pages * kLargePageBytes);
+    if (taken == Taken::kNot) break;
+    if (taken == Taken::kSlowly) ++slow;
+    ++pages;
+  }
+  return pages * kLargePageBytes;
 }
 
 }  // namespace tessera::port

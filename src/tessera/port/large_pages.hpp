@@ -19,12 +19,12 @@ inline constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 // How often this thread has met a page that was in memory and not mapped, ever.
 [[nodiscard]] int64_t thread_faults();
 
-// Takes large pages for [begin, end), which holds nothing but zeros, and answers for how many bytes
-// from `begin` on it did. Stops where the system has none at hand and would have to find some:
-// under a virtual machine one may have to come from the host, and takes as long then as writing
-// ten. Large pages that only a part of the range or of the file is in are left as they are. Does
-// nothing where the file system keeps files in small ones, unless the file is open for reading, and
-// unless PlainFile::is_local(). Requires 0 <= begin <= end.
+// Takes large pages for [begin, end), which holds nothing but zeros, and answers how many bytes
+// they hold. Stops where too many are not at hand and the system has to find them: under a virtual
+// machine one may have to come from the host, and takes as long then as writing ten. Large pages
+// that only a part of the range or of the file is in are left as they are. Does nothing where the
+// file system keeps files in small ones, unless the file is open for reading, and unless
+// PlainFile::is_local(). Requires 0 <= begin <= end.
 int64_t take_large_pages(const PlainFile& file, int64_t begin, int64_t end);
 
 }  // namespace tessera::port

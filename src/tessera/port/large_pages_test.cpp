@@ -44,6 +44,9 @@ TEST_F(LargePages, AreWholeOnesOfTheRange) {
   EXPECT_EQ(take_large_pages(*file_, 0, kLargePageBytes - 1), 0);
   EXPECT_EQ(take_large_pages(*file_, 1, 2 * kLargePageBytes - 1), 0);
   EXPECT_EQ(take_large_pages(*file_, 5, 5), 0);
+  const int64_t taken = take_large_pages(*file_, 1, 3 * kLargePageBytes);
+  EXPECT_EQ(taken % kLargePageBytes, 0);
+  EXPECT_LE(taken, 2 * kLargePageBytes);
 }
 
 // How many are at hand is the system's business; those that were had are mapped by one fault each,
