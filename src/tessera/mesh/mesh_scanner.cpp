@@ -54,7 +54,7 @@ void MeshScanner::fail(const std::string& what) {
 }
 
 void MeshScanner::fail_at(int64_t line, const std::string& what) {
-  line_ = line;
+  if (ok()) line_ = line;
   fail(what);
 }
 

@@ -70,7 +70,11 @@ bool KeptMapping::touch(Interval part, const std::function<void(const std::byte*
   const std::byte* bytes = mapping->data() + (part.begin - mapping->begin());
   const bool touched = mapping->touch([&] { body(bytes); });
   // The file is not what it was.
-  if (!touched) state_.with([](State& state) { state.settled_end = {}; });
+  if (!touched) {
+    state_.with([&](State& state) {
+      if (state.mapping == mapping) state.settled_end = {};
+    });
+  }
   return touched;
 }
 

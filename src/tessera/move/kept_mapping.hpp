@@ -10,7 +10,8 @@
 //        alive for a while after it was taken or has gone.
 //   (K2) One is kept for each open file, of one window's size; it goes when the file is closed.
 //   (K3) Bytes that settle() has not named are reached only by whoever takes the mapping, and
-//        stores to them only after a system call that has the file hold them.
+//        stores to them only after a system call that has the file hold them. (A touch that began
+//        before unsettle() goes on.)
 // Stores that fault no more do not change the time of the file's last change; that system call
 // does. What is stored without one is remembered, to be marked before others may look (unmarked()).
 // Thread safety: all functions from any thread.

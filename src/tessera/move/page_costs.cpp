@@ -1,5 +1,7 @@
 #include "tessera/move/page_costs.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "tessera/move/large_pages.hpp"
@@ -33,13 +35,19 @@ base::Result<Trial> begin_trial(const port::PlainFile& file, Interval part, int6
   return Trial{std::move(mapping), place, end - first};
 }
 
+int64_t thread_faults() {
+  rusage use{};
+  ::getrusage(RUSAGE_THREAD, &use);
+  return use.ru_minflt;
+}
+
 // In the middle: at the ends pages may be smaller. The first fault comes whatever they are.
 std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
                                      const Costs& costs) {
   const int64_t middle = part.begin + part.length() / 2;
   const auto trial = begin_trial(file, part, middle, port::Access::kRead);
   if (!trial) return std::nullopt;
-  const int64_t before = port::thread_faults();
+  const int64_t before = thread_faults();
   const bool touched = trial->mapping.touch([&trial] {
     for (int64_t at = 0; at < trial->bytes; at += kFaultBytes) {
       const auto* byte = reinterpret_cast<const unsigned char*>(trial->first + at);
@@ -47,7 +55,7 @@ std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
     }
   });
   if (!touched) return std::nullopt;
-  const auto faults = static_cast<double>(std::max<int64_t>(0, port::thread_faults() - before - 1));
+  const auto faults = static_cast<double>(std::max<int64_t>(0, thread_faults() - before - 1));
   const auto pages = static_cast<double>(std::max(trial->bytes, kFaultBytes)) / kPageBytes;
   return costs.mapped_read_ns + costs.mapped_load_ns * faults / pages;
 }
@@ -58,7 +66,7 @@ std::optional<double> stored_page_ns(const port::PlainFile& file, Interval part,
                                      const Costs& costs) {
   const auto trial = begin_trial(file, part, part.begin, port::Access::kReadWrite);
   if (!trial) return std::nullopt;
-  const int64_t before = port::thread_faults();
+  const int64_t before = thread_faults();
   const bool touched = trial->mapping.touch([&trial] {
     for (int64_t at = 0; at < trial->bytes; at += kPageBytes) {
       auto* byte = reinterpret_cast<unsigned char*>(trial->first + at);
@@ -66,7 +74,7 @@ std::optional<double> stored_page_ns(const port::PlainFile& file, Interval part,
     }
   });
   if (!touched) return std::nullopt;
-  const auto faults = static_cast<double>(port::thread_faults() - before);
+  const auto faults = static_cast<double>(thread_faults() - before);
   const auto pages = static_cast<double>(std::max(trial->bytes, kPageBytes)) / kPageBytes;
   return costs.mapped_write_ns + costs.mapped_fault_ns * std::min(1.0, faults / pages);
 }

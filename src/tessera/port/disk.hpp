@@ -76,6 +76,8 @@ class File {
   // Sends what was written there on its way to the disk, so that a later sync() has less to do.
   // Promises nothing. Requires offset >= 0.
   virtual void begin_write_back(int64_t /*offset*/, int64_t /*size_bytes*/) {}
+  // Whether take_large_pages() may have an effect.
+  [[nodiscard]] virtual bool may_take_large_pages() const { return false; }
   // Has a part of the file, which holds nothing but zeros and is about to be written, kept in large
   // pages where they are at hand (large_pages.hpp). Promises nothing. Requires 0 <= begin <= end.
   virtual void take_large_pages(int64_t /*begin*/, int64_t /*end*/) {}

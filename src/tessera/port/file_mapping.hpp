@@ -39,10 +39,10 @@ class FileMapping {
   [[nodiscard]] Access access() const { return access_; }
 
   // Pages that the system does not hold yet come as large as it can make them from now on: quicker
-  // for those who store to most of them, but gaps then take memory, and space on the disk, too.
-  // Without effect where the system has no large pages.
+  // for those who use most of them, but gaps then take memory, and where something is stored, space
+  // on the disk, too. Without effect where the system has no large pages.
   void prefer_large_pages() const;
-  // Pages come one by one from now on, without those that follow them.
+  // A page, large or not, comes without those that follow it from now on.
   void read_no_further() const;
 
   // Calls `body`, which may load from and store to the mapping. False if one of its bytes could not

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/port/file_mapping.hpp"
@@ -21,6 +23,13 @@ int64_t thread_ns() {
   timespec now = {};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// How often this thread has met a page that was not mapped.
+int64_t thread_faults() {
+  rusage use{};
+  ::getrusage(RUSAGE_THREAD, &use);
+  return use.ru_minflt + use.ru_majflt;
 }
 
 bool touch(const FileMapping& mapping, int64_t offset) {
@@ -43,21 +52,17 @@ Taken take(const FileMapping& mapping, int64_t offset) {
 
 }  // namespace
 
-int64_t thread_faults() {
-  rusage use{};
-  ::getrusage(RUSAGE_THREAD, &use);
-  return use.ru_minflt;
-}
-
-int64_t take_large_pages(const PlainFile& file, int64_t begin, int64_t end) {
+int64_t take_large_pages(PlainFile& file, int64_t begin, int64_t end) {
   TESSERA_ASSERT(0 <= begin && begin <= end);
+  const auto size = file.size();
+  if (!size || !file.is_local()) return 0;
   const int64_t first = base::ceil_div(begin, kLargePageBytes) * kLargePageBytes;
-  const int64_t last = end / kLargePageBytes * kLargePageBytes;
-  if (first >= last || !file.is_local()) return 0;
+  const int64_t last = std::min(end, *size) / kLargePageBytes * kLargePageBytes;
+  if (first >= last) return 0;
   const auto mapping = FileMapping::map(file, first, last, Access::kRead);
   if (!mapping) return 0;
   mapping->prefer_large_pages();
-  mapping->read_no_further();
+  mapping->read_no_further();  // two would come at a time, and the times be those of two
   int64_t pages = 0;
   int64_t slow = 0;
   while (first + pages * kLargePageBytes < last && slow <= 1 + pages / kPagesPerSlow) {

@@ -51,6 +51,7 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<int64_t> size() override;
   [[nodiscard]] base::Result<void> sync() override;
   void begin_write_back(int64_t offset, int64_t size_bytes) override;
+  [[nodiscard]] bool may_take_large_pages() const override { return is_local(); }
   void take_large_pages(int64_t begin, int64_t end) override;
 
   // Space for [0, size): writes there do not fail for want of it. Extends the file, never cuts it;

@@ -86,6 +86,14 @@ class SimDisk::SimFile final : public File {
     return disk_.sync(inode_, "sync " + path());
   }
 
+  bool may_take_large_pages() const override { return true; }
+
+  void take_large_pages(int64_t begin, int64_t end) override {
+    const Lock lock(disk_.mutex_);
+    TESSERA_ASSERT(0 <= begin && begin <= end);
+    disk_.large_pages_asked_.push_back({begin, end, disk_.operation_count_});
+  }
+
  protected:
   Attempt read_some(int64_t offset, std::span<const iovec> memory) override {
     const Lock lock(disk_.mutex_);
@@ -206,6 +214,11 @@ base::Result<void> SimDisk::sync(Inode inode, const std::string& what) {
   record({.kind = error == 0 ? Kind::kSync : Kind::kSyncFailed, .inode = inode});
   if (error != 0) return base::fail_errno(error, what);
   return {};
+}
+
+std::vector<SimDisk::LargePagesAsked> SimDisk::large_pages_asked() const {
+  const Lock lock(mutex_);
+  return large_pages_asked_;
 }
 
 DiskImage SimDisk::image() const {

@@ -40,6 +40,14 @@ class SimDisk final : public Disk {
   // Makes all that is there durable and empties the log.
   void settle();
 
+  // A part of a file that take_large_pages() was asked for, after so many operations.
+  struct LargePagesAsked {
+    int64_t begin = 0;
+    int64_t end = 0;
+    uint64_t operations = 0;
+  };
+  [[nodiscard]] std::vector<LargePagesAsked> large_pages_asked() const;
+
   // Operations so far, of all kinds but size(); each try of a transfer is one.
   [[nodiscard]] uint64_t operation_count() const;
   // Makes the nth operation from now fail with the errno, once; the next one is n = 1. EINTR has
@@ -68,6 +76,7 @@ class SimDisk final : public Disk {
   DiskLog log_;
   uint64_t operation_count_ = 0;
   std::map<uint64_t, int> faults_;  // by the operation's number
+  std::vector<LargePagesAsked> large_pages_asked_;
   int64_t capacity_bytes_ = std::numeric_limits<int64_t>::max();
   int64_t attempt_bytes_max_ = std::numeric_limits<int64_t>::max();
 };

@@ -1,10 +1,13 @@
 #include "tessera/remap/remap.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <optional>
 
+#include "tessera/base/checked.hpp"
 #include "tessera/container/container.hpp"
+#include "tessera/port/large_pages.hpp"
 
 namespace tessera::remap {
 
@@ -13,11 +16,6 @@ namespace {
 using base::Result;
 using container::Container;
 using container::Contents;
-
-// Larger files are less often read from memory, and taking their pages would push others out.
-constexpr int64_t kKeptBytesMax = int64_t{256} << 20;
-// Smaller shelves have few large pages that are whole.
-constexpr int64_t kLargeShelfBytesMin = int64_t{8} << 20;
 
 // A file that is made durable by whoever owns it, and not by whoever writes it.
 class UnsyncedFile final : public port::File {
@@ -89,14 +87,17 @@ class Draft {
 
   // Collective, before anything is written there: has the shelves kept in large pages, for those
   // who will read them from memory.
-  Result<void> take_large_pages(const Layout& layout) {
+  Result<void> take_large_pages(const Layout& layout, const LargePageOptions& options) {
     if (layout.rooms.empty()) return {};
     const Interval all = {layout.rooms.front().begin, layout.rooms.back().end};
-    const bool large = all.length() / std::ssize(layout.rooms) >= kLargeShelfBytesMin;
-    if (!large || all.length() > kKeptBytesMax) return {};
-    TESSERA_TRY_VOID(job_.exchange.agree(first_ ? file_->truncate(all.end) : Result<void>()));
-    const Interval share = share_of(all, job_.exchange.rank(), job_.exchange.size());
-    file_->take_large_pages(share.begin, share.end);
+    const bool large = all.length() / std::ssize(layout.rooms) >= options.shelf_bytes_min;
+    if (!large || all.length() > options.stored_bytes_max) return {};
+    // Only what lies in the file can be taken; where it cannot be extended, nothing is.
+    const bool extended = first_ && file_->may_take_large_pages() && file_->truncate(all.end);
+    TESSERA_TRY(const uint64_t told, job_.exchange.all_max(extended ? 1 : 0));
+    if (told == 0) return {};
+    const Interval share = own_pages(all);
+    if (!share.empty()) file_->take_large_pages(share.begin, share.end);
     // Nobody writes where another still takes pages.
     return job_.exchange.agree(Result<void>());
   }
@@ -114,6 +115,15 @@ class Draft {
   }
 
  private:
+  // This rank's part, which is cut at large pages; empty if there are fewer of them than ranks.
+  [[nodiscard]] Interval own_pages(Interval all) const {
+    const Interval pages = {all.begin / port::kLargePageBytes,
+                            base::ceil_div(all.end, port::kLargePageBytes)};
+    const Interval own = share_of(pages, job_.exchange.rank(), job_.exchange.size());
+    return {std::max(all.begin, own.begin * port::kLargePageBytes),
+            std::min(all.end, own.end * port::kLargePageBytes)};
+  }
+
   Result<void> create(int64_t block_bytes) {
     if (const auto removed = job_.disk.remove(path_);
         !removed && removed.error().code != base::Code::kNotFound) {
@@ -155,7 +165,7 @@ Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer>
   Draft draft(job);
   TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
   const Layout layout = layout_of(plan, begin, options.block_bytes);
-  TESSERA_TRY_VOID(draft.take_large_pages(layout));
+  TESSERA_TRY_VOID(draft.take_large_pages(layout, options.large_pages));
   FillOptions how = options.fill;
   how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;
   auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, how);

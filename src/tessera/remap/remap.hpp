@@ -27,9 +27,17 @@
 
 namespace tessera::remap {
 
+// Which new files are kept in large pages, where the system does that: those that will probably be
+// read from memory, and without pushing others out of it; and by reads so large that mappings pay.
+struct LargePageOptions {
+  int64_t stored_bytes_max = int64_t{256} << 20;
+  int64_t shelf_bytes_min = int64_t{8} << 20;  // on average
+};
+
 struct RemapOptions {
   PlanOptions plan;
   FillOptions fill;
+  LargePageOptions large_pages;
   int64_t block_bytes = container::kBlockBytes;
   bool durable = true;  // false: nothing waits for the disk, and a power loss may break (X1)
 };

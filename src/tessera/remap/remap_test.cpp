@@ -5,6 +5,7 @@
 #include "tessera/cache/object_file.hpp"
 #include "tessera/object/tile_wall.hpp"
 #include "tessera/port/crash_states.hpp"
+#include "tessera/port/large_pages.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/self_exchange.hpp"
 #include "tessera/port/self_team.hpp"
@@ -129,6 +130,7 @@ TEST(Remap, LaysAnyFileOutForAnyViews) {
     test.options.block_bytes = kBlock << uniform(engine, 0, 2);
     test.options.fill.window_bytes = uniform(engine, 1, 3000);
     test.options.plan.sharing = uniform(engine, 0, 2) == 0 ? Sharing::kOnce : Sharing::kReplicated;
+    if (uniform(engine, 0, 1) == 0) test.options.large_pages.shelf_bytes_min = 0;
     const auto report = run(disk, test);
     ASSERT_TRUE(report) << report.error().message();
     EXPECT_EQ(report->stored_bytes, size + report->extra_bytes);
@@ -170,6 +172,45 @@ TEST(Remap, AFileMayTakeItsOwnPlace) {
   const auto contents = container::Container::open(*again)->read_contents().value();
   ASSERT_EQ(contents.allocations.size(), 1U);
   EXPECT_EQ(contents.allocations.front().manager, 4);
+}
+
+// What is asked for, in file order. The source is one that can be told from nothing.
+std::vector<Interval> asked_of_remap(const LargePageOptions& options, int ranks) {
+  port::SimDisk disk;
+  constexpr int64_t kBytes = 3 * port::kLargePageBytes + 1;
+  test::write_text(disk, "/in", std::string(kBytes, 'x'));
+  Case test;
+  test.consumers = {{0, ByteSet::of({0, kBytes / 2}).value()},
+                    {1, ByteSet::of({kBytes / 2, kBytes}).value()}};
+  test.options.large_pages = options;
+  test.ranks = ranks;
+  EXPECT_TRUE(run(disk, test));
+  expect_bytes(*disk.open("/out", port::Access::kRead).value(), std::string(kBytes, 'x'));
+  std::vector<Interval> asked;
+  for (const auto& one : disk.large_pages_asked()) asked.push_back({one.begin, one.end});
+  std::sort(asked.begin(), asked.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
+  return asked;
+}
+
+TEST(Remap, RanksTakeTheLargePagesOfAllShelves) {
+  const auto alone = asked_of_remap({.shelf_bytes_min = 1}, 1);
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_GT(alone.front().length(), 3 * port::kLargePageBytes);
+  for (const int ranks : {2, 3, 7}) {
+    const auto asked = asked_of_remap({.shelf_bytes_min = 1}, ranks);
+    ASSERT_FALSE(asked.empty());
+    EXPECT_EQ(asked.front().begin, alone.front().begin);
+    EXPECT_EQ(asked.back().end, alone.front().end);
+    for (size_t i = 1; i < asked.size(); ++i) {
+      EXPECT_EQ(asked[i].begin, asked[i - 1].end);
+      EXPECT_EQ(asked[i].begin % port::kLargePageBytes, 0);
+    }
+  }
+}
+
+TEST(Remap, OnlySomeFilesAreKeptInLargePages) {
+  EXPECT_TRUE(asked_of_remap({}, 2).empty());  // shelves of 3 MB
+  EXPECT_TRUE(asked_of_remap({.stored_bytes_max = 1000, .shelf_bytes_min = 1}, 2).empty());
 }
 
 // Figures 4 to 8: three writers of a row each, four tiles that overlap.
@@ -229,6 +270,7 @@ Case small_case(test::Engine& engine, int64_t size) {
   while (test.consumers.empty()) test.consumers = test::random_consumers(engine, size);
   test.options.block_bytes = kBlock;
   test.options.fill.window_bytes = 700;
+  test.options.large_pages.shelf_bytes_min = 0;
   return test;
 }
 
