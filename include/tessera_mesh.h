@@ -40,7 +40,7 @@ typedef struct tessera_mesh_elements {
   const int32_t* corners;
 } tessera_mesh_elements;
 
-/* Which part has which node. */
+/* Which part has which node. Parts may have none: a process without nodes writes nothing. */
 typedef struct tessera_mesh_partition {
   int64_t nodes;
   int parts;

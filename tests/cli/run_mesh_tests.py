@@ -294,6 +294,33 @@ class BadInput(Case):
                      self.parts, "--parts", 5)
         self.refused(1, "cannot have 2000 parts", "mesh", "plan", self.graph, "--parts", 2000)
 
+    def test_outputs_are_not_inputs(self):
+        before = self.graph.read_bytes()
+        for option in ("--save", "--write-partition", "--html"):
+            self.refused(2, f"MESH and {option} are one file", "mesh", "plan", self.graph,
+                         "--parts", 4, option, self.graph)
+        out = self.folder / "out"
+        self.refused(2, "--write-partition and --save are one file", "mesh", "plan", self.graph,
+                     "--parts", 4, "--save", out, "--write-partition", out)
+        self.refused(2, "OUT and --write-partition are one file", "mesh", "renumber", self.graph,
+                     self.folder / "out.graph", "--parts", 4, "--order", "io",
+                     "--write-partition", self.folder / "out.graph")
+        self.assertEqual(self.graph.read_bytes(), before)
+        self.assertFalse(out.exists())
+
+    def test_output_that_is_lost_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "mesh", "plan", self.graph, "--parts", "4"],
+                                  stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the output could not be written", done.stderr)
+
+    def test_numbers_out_of_range(self):
+        for option, value in (("--seed", -1), ("--max-imbalance", "nan"),
+                              ("--max-imbalance", "inf"), ("--max-imbalance", -1)):
+            self.refused(2, option, "mesh", "plan", self.graph, "--parts", 4, option, value)
+
     def test_errors_as_json(self):
         done = run("mesh", "plan", self.folder / "none.msh", "--parts", 4, "--json")
         self.assertEqual(json.loads(done.stdout)["error"]["code"], "not-found")
@@ -311,6 +338,16 @@ class Tables(Case):
         done = self.tables(PROGRAM, self.graph, "--orders", "file,rcm", "--parts", "4,8")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(done.stdout.splitlines()), 1 + 4 * len(POLICIES))
+
+    def test_bounds_hold_on_a_gmsh_mesh(self):
+        """All orders and numbers of parts of the paper's table, for the smallest of its meshes."""
+        made = subprocess.run([TREE / "tools/make_meshes.sh", self.folder, "mesh33k"], text=True,
+                              capture_output=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        done = self.tables(PROGRAM, self.folder / "mesh33k.msh", "--orders", "file,rcm,x",
+                           "--parts", "8,16,32,64")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(done.stdout.splitlines()), 1 + 12 * (len(POLICIES) + 2))
 
     def test_broken_bounds_are_found(self):
         facts = self.planned(self.graph, "--parts", 4, "--policy", "all")

@@ -1,5 +1,6 @@
 #include "tessera/capi/mesh_plan.hpp"
 
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "tessera/mesh/mesh_file.hpp"
 #include "tessera/mesh/metis_partition.hpp"
 #include "tessera/mesh/partition_file.hpp"
+#include "tessera/owner/writers_codec.hpp"
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/port/posix_disk.hpp"
@@ -31,9 +33,17 @@ Result<mesh::Partition> divided(const mesh::Mesh& mesh, int parts, uint64_t seed
   return one_at_a_time.with([&](Metis&) { return mesh::partition_nodes(mesh, parts, seed); });
 }
 
-Result<base::Bytes> read_file(const std::string& path) {
+// A large file that is no plan is not read for that.
+Result<base::Bytes> read_plan_file(const std::string& path) {
   TESSERA_TRY(const auto file, PlainFile::open_regular(path, {}));
   TESSERA_TRY(const int64_t size, file->size());
+  std::array<std::byte, owner::kPlanHeadBytes> head = {};
+  const port::Transfer begun = file->read_at(0, head);
+  TESSERA_TRY_VOID(begun.status);
+  const base::ByteView seen = base::ByteView(head).first(static_cast<size_t>(begun.bytes));
+  if (const auto checked = owner::check_plan_head(seen, size); !checked) {
+    return base::fail(Code::kIntegrity, path + ": " + checked.error().message());
+  }
   base::Bytes bytes(base::exact_cast<size_t>(size));
   const port::Transfer read = file->read_at(0, bytes);
   TESSERA_TRY_VOID(read.status);
@@ -96,7 +106,7 @@ Result<MeshPlan> MeshPlan::divide(const mesh::Mesh& mesh, int parts,
 
 Result<MeshPlan> MeshPlan::load(const std::string& path,
                                 const std::optional<mesh::Partition>& partition) {
-  TESSERA_TRY(const base::Bytes bytes, read_file(path));
+  TESSERA_TRY(const base::Bytes bytes, read_plan_file(path));
   auto decoded = owner::decode_plan(bytes);
   if (!decoded) return base::fail(Code::kIntegrity, path + ": " + decoded.error().message());
   MeshPlan made;

@@ -4,8 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <exception>
 #include <functional>
+#include <iostream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -331,6 +334,15 @@ ExitCode run(CommandLine& line) {
   return run_version(line.version);
 }
 
+// What was printed may still wait in memory, and may not reach its place: a full disk is no
+// success.
+ExitCode after_output(ExitCode code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::cout && std::ferror(stdout) == 0) return code;
+  if (code != ExitCode::kOk) return code;
+  return report({base::Code::kFailed, errno, "the output could not be written"}, false);
+}
+
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
@@ -359,15 +371,15 @@ int run_command_line(int argc, const char* const* argv) {
     line.app.parse(own, argv);
     code = run(line);
   } catch (const CLI::CallForHelp& error) {
-    return line.app.exit(error);
+    static_cast<void>(line.app.exit(error));
   } catch (const CLI::CallForVersion& error) {
-    return line.app.exit(error);
+    static_cast<void>(line.app.exit(error));
   } catch (const CLI::ParseError& error) {
     code = usage(line.app, error.what(), json);
   } catch (const std::exception& error) {
     code = report({base::Code::kFailed, 0, fmt::format("gave up: {}", error.what())}, json);
   }
-  return static_cast<int>(code);
+  return static_cast<int>(after_output(code));
 }
 
 }  // namespace tessera::cli

@@ -1,6 +1,7 @@
 #include "tessera/cli/mesh_commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <climits>
 #include <string>
 
 #include "tessera/cli/help_texts.hpp"
@@ -10,6 +11,15 @@ namespace tessera::cli {
 namespace {
 
 constexpr int kPartsMax = 1 << 24;
+constexpr int kSeedMax = INT_MAX;  // what METIS takes
+
+// What is wrong with a bound, or nothing. More than the number of parts cannot be reached.
+std::string imbalance_error(std::string& text) {
+  double value = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, value);
+  if (is_number && value >= 0 && value <= kPartsMax) return {};
+  return text + " is not a number from 0 to " + std::to_string(kPartsMax);
+}
 
 void add_partition(CLI::App& command, PartitionChoice& choice) {
   command.add_option("--parts", choice.parts, "Parts, which METIS makes without --partition")
@@ -19,6 +29,7 @@ void add_partition(CLI::App& command, PartitionChoice& choice) {
       ->type_name("FILE");
   command.add_option("--seed", choice.seed, "Seed of METIS and of the policy random")
       ->type_name("N")
+      ->check(CLI::Range(0, kSeedMax).description(""))
       ->capture_default_str();
 }
 
@@ -38,7 +49,7 @@ void add_plan(CLI::App& mesh, MeshPlanOptions& options) {
   command
       .add_option("--max-imbalance", options.max_imbalance, "The most LB of the policy balanced")
       ->type_name("X")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(CLI::Validator(imbalance_error, ""))
       ->capture_default_str();
   command.add_option("--order", options.order, "As if the nodes were in this order")
       ->type_name("file|rcm|x|y|z|hilbert|io")

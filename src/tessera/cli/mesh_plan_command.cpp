@@ -12,6 +12,7 @@
 #include "tessera/cli/mesh_page.hpp"
 #include "tessera/cli/mesh_text.hpp"
 #include "tessera/cli/output_file.hpp"
+#include "tessera/cli/separate_files.hpp"
 #include "tessera/mesh/classify.hpp"
 #include "tessera/mesh/fingerprint.hpp"
 #include "tessera/owner/writers_codec.hpp"
@@ -45,6 +46,14 @@ class Stopwatch {
   int64_t begin_ns_ = clock_.now_ns();
 };
 
+Result<void> check_files(const MeshPlanOptions& options) {
+  const NamedFile read[] = {{"MESH", options.path}, {"--partition", options.partition.path}};
+  const NamedFile written[] = {{"--write-partition", options.write_partition_path},
+                               {"--save", options.save_path},
+                               {"--html", options.html_path}};
+  return check_separate(read, written);
+}
+
 Result<Wanted> wanted_of(const MeshPlanOptions& options) {
   Wanted wanted;
   TESSERA_TRY(wanted.order, mesh::parse_order(options.order));
@@ -70,6 +79,7 @@ Result<Wanted> wanted_of(const MeshPlanOptions& options) {
                             "(tessera mesh renumber MESH OUT --order {})",
                             options.order));
   }
+  TESSERA_TRY_VOID(check_files(options));
   return wanted;
 }
 

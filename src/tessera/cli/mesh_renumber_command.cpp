@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "tessera/base/json_writer.hpp"
 #include "tessera/cli/file_kind.hpp"
 #include "tessera/cli/numbers.hpp"
 #include "tessera/cli/output_file.hpp"
+#include "tessera/cli/separate_files.hpp"
 #include "tessera/mesh/order.hpp"
 #include "tessera/mesh/renumber.hpp"
 
@@ -43,6 +45,18 @@ struct Renumbered {
   double reach_after = 0;
 };
 
+// With --force a mesh and its partition may each take their own place: they are read whole before.
+Result<void> check_files(const MeshRenumberOptions& options) {
+  const NamedFile mesh = {"MESH", options.path};
+  const NamedFile to = {"OUT", options.to};
+  const NamedFile partition = {"--partition", options.partition.path};
+  const NamedFile new_partition = {"--write-partition", options.write_partition_path};
+  TESSERA_TRY_VOID(check_separate(std::array{mesh, to}, std::array{new_partition}));
+  TESSERA_TRY_VOID(check_separate(std::array{partition}, std::array{to}));
+  if (options.force) return {};
+  return check_separate(std::array{partition}, std::array{new_partition});
+}
+
 Result<mesh::Order> order_of(const MeshRenumberOptions& options) {
   TESSERA_TRY(const mesh::Order order, mesh::parse_order(options.order));
   if (order == mesh::Order::kFile) {
@@ -54,6 +68,7 @@ Result<mesh::Order> order_of(const MeshRenumberOptions& options) {
                 fmt::format("{} needs a partition: name --parts or --partition",
                             order == mesh::Order::kIo ? "the order io" : "--write-partition"));
   }
+  TESSERA_TRY_VOID(check_files(options));
   return order;
 }
 

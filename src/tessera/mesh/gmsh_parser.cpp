@@ -97,7 +97,6 @@ void GmshParser::format_section() {
   const std::string version(in_.word("a version"));
   const int64_t mode = in_.text_integer("0 (text) or 1 (binary)");
   const int64_t size_bytes = in_.text_integer("the size of a size_t");
-  in_.end_line();
   if (version == "4.1") {
     facts_.format = MeshFormat::kGmsh4;
   } else if (version == "2" || version == "2.0" || version == "2.1" || version == "2.2") {
@@ -107,6 +106,7 @@ void GmshParser::format_section() {
   }
   if (mode != 0 && mode != 1) return in_.fail("the mode is neither 0 (text) nor 1 (binary)");
   if (size_bytes != 4 && size_bytes != 8) return in_.fail("the data size is neither 4 nor 8");
+  in_.end_line();
   facts_.binary = mode == 1;
   if (facts_.binary) byte_order(static_cast<int>(size_bytes));
   end_section("$MeshFormat");
@@ -125,6 +125,7 @@ void GmshParser::byte_order(int size_bytes) {
 void GmshParser::nodes_section() {
   if (!has_format_) return in_.fail("the section stands before $MeshFormat");
   if (has_nodes_) return in_.fail("a second section of this name");
+  const int64_t first_line = in_.line();
   if (facts_.format == MeshFormat::kGmsh2) {
     nodes_of_2();
   } else {
@@ -133,15 +134,16 @@ void GmshParser::nodes_section() {
   if (!in_.ok()) return;
   end_section("$Nodes");
   has_nodes_ = true;
-  finish_nodes();
+  finish_nodes(first_line);
 }
 
-void GmshParser::finish_nodes() {
+// What is wrong with all of them is told of the section's first line.
+void GmshParser::finish_nodes(int64_t first_line) {
   facts_.nodes = tags_.nodes();
   if (!in_.ok() || rewriting()) return;
-  if (facts_.nodes == 0) return in_.fail("there are no nodes");
+  if (facts_.nodes == 0) return in_.fail_at(first_line, "there are no nodes");
   if (const auto twice = tags_.number()) {
-    return in_.fail("two nodes have the tag " + std::to_string(*twice));
+    return in_.fail_at(first_line, "two nodes have the tag " + std::to_string(*twice));
   }
   visitor_->nodes(facts_.nodes, tags_.in_order(std::move(positions_)));
   positions_ = {};

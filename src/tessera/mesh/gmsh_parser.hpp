@@ -53,7 +53,7 @@ class GmshParser {
   void nodes_of_2();
   void nodes_of_4();
   void node_block_of_4(int64_t announced);
-  void finish_nodes();
+  void finish_nodes(int64_t first_line);
   [[nodiscard]] int64_t announced_nodes(int64_t count);
   void define(int64_t tag);
   void read_position();

@@ -264,14 +264,14 @@ TEST(MeshFile, WhatIsWrongInVersion2IsSaid) {
       {"a.msh", gmsh2_with("1\n0 0 0 0\n", "0\n"),
        "a.msh, line 6 ($Nodes): the tag 0 of a node is not positive"},
       {"a.msh", gmsh2_with("2\n5 0 0 0\n5 1 0 0\n", "0\n"),
-       "a.msh, line 9 ($Nodes): two nodes have the tag 5"},
+       "a.msh, line 5 ($Nodes): two nodes have the tag 5"},
       {"a.msh", gmsh2_with("1\n1 0 zero 0\n", "0\n"),
        "a.msh, line 6 ($Nodes): 'zero' where a coordinate should be"},
       {"a.msh", gmsh2_with("1\n1 0 0\n", "0\n"),
        "a.msh, line 7 ($Nodes): '$EndNodes' where a coordinate should be"},
-      {"a.msh", gmsh2_with("0\n", "0\n"), "a.msh, line 7 ($Nodes): there are no nodes"},
+      {"a.msh", gmsh2_with("0\n", "0\n"), "a.msh, line 5 ($Nodes): there are no nodes"},
       {"a.msh", "$MeshFormat\n3 0 8\n",
-       "a.msh, line 3 ($MeshFormat): version '3' is not read; "
+       "a.msh, line 2 ($MeshFormat): version '3' is not read; "
        "2.2 and 4.1 are"},
       {"a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Elements\n",
        "a.msh, line 5 ($Elements): elements stand before the $Nodes that they name"},

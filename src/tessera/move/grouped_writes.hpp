@@ -17,6 +17,7 @@
 // Thread safety: as Exchange, one thread at a time for each rank.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -39,6 +40,12 @@ class GroupedWrites {
   // else O(objects of all moves).
   [[nodiscard]] Transfer execute(const Move& move, const base::Result<void>& before,
                                  port::Exchange& exchange, const Write& write);
+
+  // How much of the last move that was grouped this rank writes; nothing if it makes all of it,
+  // because what others write could not be told apart.
+  [[nodiscard]] std::optional<int64_t> share_bytes() const {
+    return last_ && last_->stream ? std::optional(last_->stream->size()) : std::nullopt;
+  }
 
  private:
   // A move that was grouped, and its share.

@@ -62,6 +62,7 @@ class Ranks {
       const Transfer done = grouped_[rank].execute(moves[rank], {}, exchange, write);
       EXPECT_TRUE(done) << done.status.error().message();
       EXPECT_EQ(done.bytes, moves[rank].size());
+      EXPECT_EQ(grouped_[rank].share_bytes().value_or(moves[rank].size()), shares[rank].size());
     });
     return shares;
   }

@@ -317,10 +317,15 @@ TESSERA_HOT bool goes_ahead(const OpenFile& file, const Access& access) {
 
 // A write of replicated bytes: each rank makes its share, and all bytes of each are written.
 Transfer execute_grouped(OpenFile& file, const Move& moved, const base::Result<void>& before) {
-  return file.grouped.execute(moved, before, file.group->exchange(),
-                              [&file](const Move& share, const base::Result<void>& failed) {
-                                return execute_together(file, share, failed);
-                              });
+  const Transfer done =
+      file.grouped.execute(moved, before, file.group->exchange(),
+                           [&file](const Move& share, const base::Result<void>& failed) {
+                             return execute_together(file, share, failed);
+                           });
+  if (done && file.group->exchange().rank() == 0) {
+    Journal::get().note_grouping(file.path, moved.size(), file.grouped.share_bytes());
+  }
+  return done;
 }
 
 // A rank that moves one run does so before it meets the others (C2 of move/collective.hpp).

@@ -205,6 +205,18 @@ void Journal::note_locks(const std::string& path, const std::string& how) {
   }
 }
 
+void Journal::note_grouping(const std::string& path, int64_t bytes,
+                            std::optional<int64_t> share_bytes) {
+  if (!explains_) return;
+  const bool first = state_->explained.with(
+      [&](auto& explained) { return explained.insert(path + "\nreplicated").second; });
+  if (!first) return;
+  std::fprintf(stderr, "tessera: %s: replicated bytes: rank 0 writes %lld of %lld bytes%s\n",
+               path.c_str(), static_cast<long long>(share_bytes.value_or(bytes)),
+               static_cast<long long>(bytes),
+               share_bytes ? "" : ", for they are too complex to be grouped");
+}
+
 void Journal::note_costs(const std::string& path, const std::string& origin) {
   if (explains_) std::fprintf(stderr, "tessera: %s: costs: %s\n", path.c_str(), origin.c_str());
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Journal {
   void note_operation(const std::string& path, int rank, const Operation& operation);
   // How the file is locked in atomic mode.
   void note_locks(const std::string& path, const std::string& how);
+  // What rank 0 writes of the replicated bytes that it was given; once for each file.
+  void note_grouping(const std::string& path, int64_t bytes, std::optional<int64_t> share_bytes);
   // Which costs its choices follow.
   void note_costs(const std::string& path, const std::string& origin);
   void note_ignored_hint(const std::string& path, const std::string& what);

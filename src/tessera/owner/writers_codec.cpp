@@ -21,7 +21,6 @@ namespace {
 // A byte that is no text, a name, and line ends that a careless copy would change.
 constexpr char kMagic[] = "\x89TsrW\r\n\x1a";
 constexpr size_t kMagicBytes = 8;
-constexpr size_t kHeadBytes = 40;
 constexpr size_t kChecksumBytes = sizeof(uint64_t);
 constexpr size_t kIntervalBytesMin = 2;
 
@@ -125,21 +124,14 @@ class PartReader {
 };
 
 // The body of a whole plan.
+// What the checksum is of, less the head.
 Result<ByteView> read_frame(ByteView bytes) {
-  if (bytes.size() < kMagicBytes ||
-      !base::equal(bytes.first(kMagicBytes), base::bytes_of({kMagic, kMagicBytes}))) {
-    return fail(Code::kInvalid, "this is not a plan of writers: its first bytes are others");
-  }
-  if (bytes.size() < kHeadBytes + kChecksumBytes) return damaged(bytes.size(), "it is cut off");
-  const auto length = base::load_le<uint64_t>(bytes.subspan(kHeadBytes - sizeof(uint64_t)));
-  const size_t space = bytes.size() - kHeadBytes - kChecksumBytes;
-  if (length > space) return damaged(bytes.size(), "it is cut off");
-  if (length < space) return damaged(bytes.size() - (space - length), "bytes follow behind it");
-  const ByteView content = bytes.first(kHeadBytes + length);
+  TESSERA_TRY_VOID(check_plan_head(bytes, std::ssize(bytes)));
+  const ByteView content = bytes.first(bytes.size() - kChecksumBytes);
   if (base::load_le<uint64_t>(bytes.subspan(content.size())) != base::checksum(content)) {
     return damaged(content.size(), "its checksum does not match");
   }
-  return content.subspan(kHeadBytes);
+  return content.subspan(kPlanHeadBytes);
 }
 
 Result<void> check_head(ByteView bytes) {
@@ -233,7 +225,7 @@ Result<Bytes> encode_plan(const WriterPlan& plan) {
     put_section(sections, 2 * kLabel + kOptional, base::bytes_of(plan.label));
   }
   Bytes bytes;
-  bytes.reserve(kHeadBytes + body.size() + kChecksumBytes);
+  bytes.reserve(kPlanHeadBytes + body.size() + kChecksumBytes);
   ByteWriter to(bytes);
   to.bytes(base::bytes_of({kMagic, kMagicBytes}));
   to.u32(kPlanVersion);
@@ -244,6 +236,20 @@ Result<Bytes> encode_plan(const WriterPlan& plan) {
   to.bytes(body);
   to.u64(base::checksum(bytes));
   return bytes;
+}
+
+Result<void> check_plan_head(ByteView head, int64_t size) {
+  if (head.size() < kMagicBytes ||
+      !base::equal(head.first(kMagicBytes), base::bytes_of({kMagic, kMagicBytes}))) {
+    return fail(Code::kInvalid, "this is not a plan of writers: its first bytes are others");
+  }
+  const auto bytes = static_cast<size_t>(size);
+  if (bytes < kPlanHeadBytes + kChecksumBytes) return damaged(bytes, "it is cut off");
+  const auto length = base::load_le<uint64_t>(head.subspan(kPlanHeadBytes - sizeof(uint64_t)));
+  const size_t space = bytes - kPlanHeadBytes - kChecksumBytes;
+  if (length > space) return damaged(bytes, "it is cut off");
+  if (length < space) return damaged(bytes - (space - length), "bytes follow behind it");
+  return {};
 }
 
 Result<WriterPlan> decode_plan(ByteView bytes) {

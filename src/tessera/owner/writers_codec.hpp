@@ -37,6 +37,13 @@ struct WriterPlan {
 // Fails with kInvalid if the plan is beyond the bounds above. Cost: O(intervals).
 [[nodiscard]] base::Result<base::Bytes> encode_plan(const WriterPlan& plan);
 
+// How many bytes a plan begins with that tell how long it is.
+inline constexpr size_t kPlanHeadBytes = 40;
+
+// Fails as decode_plan() would, if the first kPlanHeadBytes of a file of this size, or all of a
+// shorter one, show that it is no plan, or cut off. Cost: O(1).
+[[nodiscard]] base::Result<void> check_plan_head(base::ByteView head, int64_t size);
+
 // Fails with kInvalid if the bytes are no plan, or of a version or with features that this program
 // does not know, and with kIntegrity if they are damaged, naming the byte. Cost: O(bytes).
 [[nodiscard]] base::Result<WriterPlan> decode_plan(base::ByteView bytes);

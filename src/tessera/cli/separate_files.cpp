@@ -1,0 +1,43 @@
+#include "tessera/cli/separate_files.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace tessera::cli {
+
+using base::Result;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What cannot be looked at is told by whoever opens it.
+bool is_same(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  std::error_code ignored;
+  if (fs::equivalent(one, other, ignored)) return true;
+  const fs::path whole = fs::weakly_canonical(one, ignored);
+  return !whole.empty() && whole == fs::weakly_canonical(other, ignored);
+}
+
+Result<void> check_pair(const NamedFile& output, const NamedFile& other) {
+  if (!is_same(output.path, other.path)) return {};
+  return base::fail(base::Code::kInvalid, fmt::format("{} and {} are one file, {}", other.name,
+                                                      output.name, output.path));
+}
+
+}  // namespace
+
+Result<void> check_separate(std::span<const NamedFile> inputs, std::span<const NamedFile> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    for (const NamedFile& input : inputs) TESSERA_TRY_VOID(check_pair(outputs[i], input));
+    for (const NamedFile& before : outputs.first(i)) {
+      TESSERA_TRY_VOID(check_pair(outputs[i], before));
+    }
+  }
+  return {};
+}
+
+}  // namespace tessera::cli
