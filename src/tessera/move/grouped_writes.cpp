@@ -59,23 +59,30 @@ Interval hull_of(const std::vector<ByteSet>& sets) {
   return hull;
 }
 
+// How even the shares can be depends on the views alone.
+Result<owner::Writers> choose_writers(const owner::Sharing& sharing, owner::Policy policy) {
+  auto writers = owner::choose_writers(sharing, {.policy = policy});
+  const bool uneven = !writers && writers.error().code == base::Code::kNotFound;
+  return uneven ? owner::choose_writers(sharing, {}) : std::move(writers);
+}
+
 // What of the bytes of all ranks one of them writes.
-Result<ByteSet> share_among(const std::vector<ByteSet>& sets, int rank) {
+Result<ByteSet> share_among(const std::vector<ByteSet>& sets, owner::Policy policy, int rank) {
   const Interval hull = hull_of(sets);
   if (hull.end >= pattern::kMaxLine) {
     return base::fail(base::Code::kTooComplex, "bytes too far out to be grouped");
   }
   TESSERA_TRY(const auto objects, object::ObjectSet::of(hull, sets));
   TESSERA_TRY(const owner::ObjectSharing sharing, owner::sharing_of(objects));
-  TESSERA_TRY(const owner::Writers writers, owner::choose_writers(sharing.sharing, {}));
+  TESSERA_TRY(const owner::Writers writers, choose_writers(sharing.sharing, policy));
   return owner::share_of(sharing, owner::with_aligned_borders(sharing, writers), rank);
 }
 
 // The same as offsets in that rank's stream.
-Result<ByteSet> stream_among(const std::vector<base::Bytes>& encoded, int rank,
-                             const Pattern& file) {
+Result<ByteSet> stream_among(const std::vector<base::Bytes>& encoded, owner::Policy policy,
+                             int rank, const Pattern& file) {
   TESSERA_TRY(const auto sets, sets_of(encoded));
-  TESSERA_TRY(const ByteSet share, share_among(sets, rank));
+  TESSERA_TRY(const ByteSet share, share_among(sets, policy, rank));
   return pattern::locate(file, share);
 }
 
@@ -103,7 +110,7 @@ int64_t distance_between(const Pattern& from, const Pattern& to) {
 
 }  // namespace
 
-Transfer GroupedWrites::execute(const Move& move, const Result<void>& before,
+Transfer GroupedWrites::execute(const Move& move, const Result<void>& before, owner::Policy policy,
                                 port::Exchange& exchange, const Write& write) {
   Transfer done;
   if (expects_) {
@@ -111,7 +118,7 @@ Transfer GroupedWrites::execute(const Move& move, const Result<void>& before,
     expects_ = done || done.status.error().code != base::Code::kRetry;
   }
   if (!expects_) {
-    const auto share = ask(move, exchange);
+    const auto share = ask(move, policy, exchange);
     const Move nothing{move.direction, {}, {}, nullptr};
     done = share ? write(*share, before) : write(nothing, base::failure_of(share));
   }
@@ -128,9 +135,9 @@ Transfer GroupedWrites::expect(const Move& move, const Result<void>& before, con
   return write(nothing, base::failure_of(share));
 }
 
-Result<Move> GroupedWrites::ask(const Move& move, port::Exchange& exchange) {
+Result<Move> GroupedWrites::ask(const Move& move, owner::Policy policy, port::Exchange& exchange) {
   TESSERA_TRY(const bool serves, serves_again(move, exchange));
-  if (!serves) TESSERA_TRY_VOID(group(move, exchange));
+  if (!serves) TESSERA_TRY_VOID(group(move, policy, exchange));
   return cut(move);
 }
 
@@ -146,11 +153,12 @@ Result<bool> GroupedWrites::serves_again(const Move& move, port::Exchange& excha
   return distance.has_value();
 }
 
-Result<void> GroupedWrites::group(const Move& move, port::Exchange& exchange) {
+Result<void> GroupedWrites::group(const Move& move, owner::Policy policy,
+                                  port::Exchange& exchange) {
   last_.reset();
   TESSERA_TRY(const auto encoded, exchange.all_gather(pattern::encode(move.file)));
   last_ = Grouped{move.file, std::nullopt, move.file, {}, {}};
-  auto stream = stream_among(encoded, exchange.rank(), move.file);
+  auto stream = stream_among(encoded, policy, exchange.rank(), move.file);
   if (!stream) return {};
   auto share = pattern::select(move.file, stream->ascending());
   if (!share) return {};

@@ -23,6 +23,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/move/move.hpp"
+#include "tessera/owner/writers.hpp"
 #include "tessera/pattern/byte_set.hpp"
 #include "tessera/port/exchange.hpp"
 
@@ -35,11 +36,13 @@ class GroupedWrites {
   using Write = std::function<Transfer(const Move& share, const base::Result<void>& before)>;
 
   // The write of all ranks together, `before` being what went wrong on this one already. All bytes
-  // of the move are written and counted if it succeeds. Collective. Requires a move that ascends in
-  // the file. Cost: where the last grouping serves, no meeting or one besides those of `write`;
-  // else O(objects of all moves).
+  // of the move are written and counted if it succeeds. Collective, with one policy, which new
+  // groupings follow; kBalanced as kOptimal where no choice is even enough. Requires a move that
+  // ascends in the file. Cost: where the last grouping serves, no meeting or one besides those of
+  // `write`; else O(objects of all moves).
   [[nodiscard]] Transfer execute(const Move& move, const base::Result<void>& before,
-                                 port::Exchange& exchange, const Write& write);
+                                 owner::Policy policy, port::Exchange& exchange,
+                                 const Write& write);
 
   // How much of the last move that was grouped this rank writes; nothing if it makes all of it,
   // because what others write could not be told apart.
@@ -60,9 +63,11 @@ class GroupedWrites {
   [[nodiscard]] Transfer expect(const Move& move, const base::Result<void>& before,
                                 const Write& write);
   // The share of a move after the ranks have met.
-  [[nodiscard]] base::Result<Move> ask(const Move& move, port::Exchange& exchange);
+  [[nodiscard]] base::Result<Move> ask(const Move& move, owner::Policy policy,
+                                       port::Exchange& exchange);
   [[nodiscard]] base::Result<bool> serves_again(const Move& move, port::Exchange& exchange);
-  [[nodiscard]] base::Result<void> group(const Move& move, port::Exchange& exchange);
+  [[nodiscard]] base::Result<void> group(const Move& move, owner::Policy policy,
+                                         port::Exchange& exchange);
   // The share of a move of the bytes that were grouped, at any distance.
   [[nodiscard]] base::Result<Move> cut(const Move& move);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -49,7 +50,8 @@ void expect_shares(const std::vector<Move>& moves, const std::vector<Move>& shar
 // Ranks that write again and again, each with a GroupedWrites of its own.
 class Ranks {
  public:
-  explicit Ranks(int count) : grouped_(static_cast<size_t>(count)) {}
+  explicit Ranks(int count, owner::Policy policy = owner::Policy::kOptimal)
+      : policy_(policy), grouped_(static_cast<size_t>(count)) {}
 
   std::vector<Move> write(const std::vector<Move>& moves) {
     std::vector<Move> shares(moves.size());
@@ -59,7 +61,7 @@ class Ranks {
         shares[rank] = share;
         return Transfer{share.size(), exchange.agree(before)};
       };
-      const Transfer done = grouped_[rank].execute(moves[rank], {}, exchange, write);
+      const Transfer done = grouped_[rank].execute(moves[rank], {}, policy_, exchange, write);
       EXPECT_TRUE(done) << done.status.error().message();
       EXPECT_EQ(done.bytes, moves[rank].size());
       EXPECT_EQ(grouped_[rank].share_bytes().value_or(moves[rank].size()), shares[rank].size());
@@ -68,6 +70,7 @@ class Ranks {
   }
 
  private:
+  const owner::Policy policy_;
   std::vector<GroupedWrites> grouped_;
 };
 
@@ -84,7 +87,9 @@ TEST(GroupedWrites, EveryByteIsWrittenOnce) {
   model::Chance chance(port::test_seed());
   for (int round = 0; round < 300; ++round) {
     const auto ranks = static_cast<int>(model::random::uniform(chance, 1, 5));
-    Ranks group(ranks);
+    constexpr owner::Policy kPolicies[] = {owner::Policy::kOptimal, owner::Policy::kIdg,
+                                           owner::Policy::kBalanced, owner::Policy::kFirst};
+    Ranks group(ranks, kPolicies[round % 4]);
     const std::vector<Move> moves = random_moves(chance, ranks);
     expect_shares(moves, group.write(moves));
   }
@@ -117,6 +122,16 @@ TEST(GroupedWrites, TheLastGroupingServesWhereItSuits) {
       expect_shares(moves, group.write(moves));
     }
   }
+}
+
+TEST(GroupedWrites, SharesMayBeEven) {
+  const Pattern all = Pattern::run({{0}}, 8 << 20).value();
+  const std::vector<Move> moves = {write_of(all, all), write_of(all, all)};
+  const auto even = Ranks(2, owner::Policy::kBalanced).write(moves);
+  EXPECT_NEAR(static_cast<double>(even[0].size()), 4 << 20, 0.1 * (4 << 20));
+  const auto by_one = Ranks(2, owner::Policy::kFirst).write(moves);
+  EXPECT_EQ(by_one[0].size() + by_one[1].size(), 8 << 20);
+  EXPECT_EQ(std::min(by_one[0].size(), by_one[1].size()), 0);
 }
 
 TEST(GroupedWrites, LongRunsBeatEvenShares) {

@@ -58,6 +58,11 @@ constexpr Option kTable[] = {
                       "The program promises that ranks which write the same byte in one collective "
                       "write have the same value for it: one of them writes it, chosen so that "
                       "runs get long. For blocking and split collective writes."),
+    base::enum_option("tessera_replicated_policy", "optimal", "optimal|idg|balanced|first",
+                      "How tessera_replicated chooses who writes: the fewest runs, the paper's "
+                      "interval data grouping, few runs of which all ranks have about as many "
+                      "bytes, or the first rank that has them. Where balanced is not possible it "
+                      "is optimal."),
     base::enum_option(
         "tessera_verdict", "late", "late|prompt",
         "late: collective accesses that come back to bytes which each rank has "
@@ -99,9 +104,9 @@ constexpr Option kTable[] = {
 };
 
 // Which collective calls there are among the ranks depends on these.
-constexpr std::string_view kCommon[] = {"tessera_replicated",     "tessera_verdict",
-                                        "tessera_layout",         "tessera_cache",
-                                        "tessera_consumer_views", "tessera_replicate"};
+constexpr std::string_view kCommon[] = {
+    "tessera_replicated", "tessera_replicated_policy", "tessera_verdict",  "tessera_layout",
+    "tessera_cache",      "tessera_consumer_views",    "tessera_replicate"};
 
 constexpr std::string_view kOurs = "tessera_";
 constexpr size_t kHints = std::size(kTable);
@@ -324,6 +329,7 @@ void Hints::settle() {
   engine = engine_of(value("tessera_engine").text);
   collective = collective_of(value("tessera_collective").text);
   replicated = value("tessera_replicated").text == "true";
+  replicated_policy = owner::parse_policy(value("tessera_replicated_policy").text).value();
   prompt_verdicts = value("tessera_verdict").text == "prompt";
   durable_close = value("tessera_durable").text == "close";
   uring = toggle_of(value("tessera_uring").text);
@@ -403,8 +409,8 @@ std::string hints_markdown() {
       "in use, sizes as\nplain numbers of bytes. Words may be written in capitals.\n\n"
       "Ranks may give different values. Those of the first rank count for all where the ranks have "
       "to\nact together: the way of a collective access and its costs, what atomic mode locks, and "
-      "`tessera_replicated`,\n`tessera_verdict`, `tessera_layout`, `tessera_cache`, "
-      "`tessera_consumer_views` and `tessera_replicate`.\n\n";
+      "`tessera_replicated`,\n`tessera_replicated_policy`, `tessera_verdict`, `tessera_layout`, "
+      "`tessera_cache`, `tessera_consumer_views` and\n`tessera_replicate`.\n\n";
   return text + base::options_markdown(kTable);
 }
 

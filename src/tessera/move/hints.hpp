@@ -25,6 +25,7 @@
 #include "tessera/base/config.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/owner/manager.hpp"
+#include "tessera/owner/writers.hpp"
 
 namespace tessera::move {
 
@@ -71,6 +72,7 @@ class Hints {
   EngineHint engine = EngineHint::kAutomatic;
   CollectiveHint collective = CollectiveHint::kAutomatic;
   bool replicated = false;  // ranks that write the same byte together write the same value
+  owner::Policy replicated_policy = owner::Policy::kOptimal;  // who of them writes it
   bool prompt_verdicts = false;
   bool durable_close = false;
   Toggle uring = Toggle::kAutomatic;
