@@ -9,7 +9,9 @@
 #include <string>
 
 #include "tessera/owner/handover.hpp"
+#include "tessera/owner/levelling.hpp"
 #include "tessera/owner/load_window.hpp"
+#include "tessera/owner/pieces.hpp"
 #include "tessera/owner/policies.hpp"
 #include "tessera/owner/priced_path.hpp"
 
@@ -38,26 +40,21 @@ int64_t widest_window(const Sharing& sharing, double max_imbalance) {
   return widest;
 }
 
-// The writer of each stretch, for writers that change only between stretches.
-std::vector<Process> by_stretch(const Sharing& sharing, const Writers& writers) {
-  std::vector<Process> result;
-  result.reserve(sharing.stretches().size());
-  auto interval = writers.intervals().begin();
-  for (const Stretch& stretch : sharing.stretches()) {
-    while (interval->end < stretch.end) ++interval;
-    result.push_back(interval->writer);
+// What a writer for each stretch comes to.
+Writers by_stretch(const Sharing& sharing, std::span<const Process> writers) {
+  Writers result(sharing.processes());
+  int64_t begin = 0;
+  for (size_t i = 0; i < writers.size(); ++i) {
+    const int64_t end = sharing.stretches()[i].end;
+    result.append(end - begin, writers[i]);
+    begin = end;
   }
   return result;
 }
 
 // Runs on disk, which end at gaps.
-int64_t changes(const Sharing& sharing, std::span<const Process> writers) {
-  const auto all = sharing.stretches();
-  int64_t count = 0;
-  for (size_t i = 1; i < all.size(); ++i) {
-    if (writers[i] != writers[i - 1] && !all[i].behind_gap) ++count;
-  }
-  return count;
+int64_t changes(const Sharing& sharing, const Writers& writers) {
+  return changes_of(pieces_of(sharing, writers));
 }
 
 base::Failure too_uneven(double possible, double bound) {
@@ -80,23 +77,34 @@ class Rounds {
         loads_(prices_.size()) {}
 
   Result<Writers> run() {
-    std::vector<Process> proposal = by_stretch(sharing_, optimal_writers(sharing_));
+    Writers proposal = optimal_writers(sharing_);
     fewest_ = changes(sharing_, proposal);
     for (int round = 0;; ++round) {
       TESSERA_TRY_VOID(consider(proposal));
       if (round == kRounds || best_changes_ == fewest_) return *std::move(best_);
       raise_prices(kFirstStep / std::sqrt(round + 1));
-      proposal = path_.cheapest(prices_);
+      proposal = by_stretch(sharing_, path_.cheapest(prices_));
     }
   }
 
  private:
   // Repairs a proposal that may become the best: one whose loads are not more out of bounds than
-  // those of the proposals before.
-  Result<void> consider(std::span<const Process> proposal) {
-    count_loads(proposal);
+  // those of the proposals before. Levelled it is nearer to the bounds, and rarely dearer to bring
+  // into them.
+  Result<void> consider(const Writers& proposal) {
+    loads_ = measure(proposal).items_of;
     if (best_ && (items_out_of_bounds() > least_out_of_bounds_ ||
                   changes(sharing_, proposal) >= best_changes_)) {
+      return {};
+    }
+    TESSERA_TRY_VOID(repair(levelled(sharing_, proposal, width_)));
+    if (best_changes_ == fewest_) return {};
+    return repair(proposal);
+  }
+
+  Result<void> repair(const Writers& proposal) {
+    if (keeps_bound(proposal)) {
+      keep_if_best(proposal);
       return {};
     }
     LoadWindow window(sharing_, proposal);
@@ -110,21 +118,21 @@ class Rounds {
     Handover handover(sharing_, proposal);
     handover.reach(window.amounts());
     handover.absorb(bounds_);
-    const int64_t count = handover.changes();
-    if (best_ && count >= best_changes_) return {};
-    best_ = handover.writers();
-    best_changes_ = count;
+    keep_if_best(handover.writers());
     return {};
   }
 
-  void count_loads(std::span<const Process> proposal) {
-    std::fill(loads_.begin(), loads_.end(), 0);
-    const auto all = sharing_.stretches();
-    int64_t begin = 0;
-    for (size_t i = 0; i < all.size(); ++i) {
-      loads_[static_cast<size_t>(proposal[i])] += all[i].end - begin;
-      begin = all[i].end;
-    }
+  void keep_if_best(Writers writers) {
+    const int64_t count = changes(sharing_, writers);
+    if (best_ && count >= best_changes_) return;
+    best_ = std::move(writers);
+    best_changes_ = count;
+  }
+
+  [[nodiscard]] bool keeps_bound(const Writers& writers) const {
+    const auto loads = measure(writers).items_of;
+    const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
+    return *most - *least <= width_;
   }
 
   [[nodiscard]] int64_t items_out_of_bounds() const {

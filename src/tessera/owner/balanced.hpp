@@ -1,11 +1,14 @@
 // The policy "balanced": few runs with an imbalance of at most a bound.
 //
-// Rounds of three steps; the fewest intervals of all rounds count.
+// Rounds of four steps; the fewest intervals of all rounds count. The first round begins with the
+// policy "optimal", and often nothing is left to do after its second step.
 //   1. A path through the stretches (priced_path.hpp) is the cheapest if a change of the writer
 //      costs one and an item costs the price of its writer. Those who have too much get dearer.
-//   2. Loads are brought into a window by moving items along chains of processes
+//   2. Loads are levelled where that costs no interval (levelling.hpp).
+//   3. Loads are brought into a window by moving items along chains of processes
 //      (load_window.hpp). That decides exactly whether the bound can be kept at all.
-//   3. The items are handed over where that costs the fewest intervals (handover.hpp).
+//   4. The items are handed over where that costs the fewest intervals (handover.hpp).
+// Steps 3 and 4 are also tried without step 2.
 // Thread safety: a pure function.
 #pragma once
 

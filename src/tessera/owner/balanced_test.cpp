@@ -43,25 +43,6 @@ struct AllChoices {
   }
 };
 
-int64_t runs_of(const std::vector<PlainItem>& items, const Writers& writers) {
-  int64_t runs = 0;
-  for (int64_t i = 0; i < writers.items(); ++i) {
-    const bool goes_on = i > 0 && !items[static_cast<size_t>(i)].behind_gap &&
-                         writers.writer_of(i) == writers.writer_of(i - 1);
-    if (!goes_on) ++runs;
-  }
-  return runs;
-}
-
-void expect_holders(const std::vector<PlainItem>& items, const Writers& writers) {
-  ASSERT_EQ(writers.items(), std::ssize(items));
-  for (size_t i = 0; i < items.size(); ++i) {
-    const auto& holders = items[i].holders;
-    const Process writer = writers.writer_of(static_cast<int64_t>(i));
-    ASSERT_NE(std::find(holders.begin(), holders.end(), writer), holders.end());
-  }
-}
-
 // The bound is kept exactly where that is possible, and few runs more than needed are made.
 TEST(Balanced, AgainstAllChoices) {
   port::SeededRandom random(port::test_seed());
@@ -146,6 +127,26 @@ TEST(Balanced, ABoundThatNobodyMissesGivesTheFewest) {
     const Writers writers = balanced_writers(sharing, bound).value();
     EXPECT_EQ(runs_of(items, writers), runs_of(items, optimal_writers(sharing)));
   }
+}
+
+// Along such a curve runs are long and few, and what is not handed over at borders costs much.
+TEST(Balanced, MeshesAlongACurveAreEvenAtNextToNoCost) {
+  constexpr double kBound = 0.1;
+  port::SeededRandom random(port::test_seed());
+  int64_t intervals = 0;
+  int64_t fewest = 0;
+  for (const int parts : {8, 16, 32, 64, 8, 16, 32, 64}) {
+    const GridMesh mesh = GridMesh::halved(24, parts, random);
+    const Sharing sharing = mesh.sharing(mesh.curve_order());
+    const auto writers = balanced_writers(sharing, kBound);
+    ASSERT_TRUE(writers) << writers.error().context;
+    EXPECT_LE(measure(*writers).imbalance, kBound);
+    intervals += measure(*writers).intervals;
+    fewest += measure(optimal_writers(sharing)).intervals;
+  }
+  std::printf("%lld intervals, %lld at least\n", static_cast<long long>(intervals),
+              static_cast<long long>(fewest));
+  EXPECT_LE(static_cast<double>(intervals), 1.05 * static_cast<double>(fewest));
 }
 
 TEST(Balanced, MeshesAreEvenAtTheCostOfFewIntervals) {

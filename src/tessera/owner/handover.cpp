@@ -6,21 +6,14 @@
 
 namespace tessera::owner {
 
-Handover::Handover(const Sharing& sharing, std::span<const Process> writers) : sharing_(sharing) {
-  const auto all = sharing.stretches();
-  TESSERA_ASSERT(writers.size() == all.size());
+Handover::Handover(const Sharing& sharing, const Writers& writers)
+    : sharing_(sharing), pieces_(pieces_of(sharing, writers)) {
   size_t amounts = 0;
   for (HoldersId list = 0; list < sharing.lists(); ++list) {
     begins_.push_back(amounts);
     amounts += sharing.holders(list).size();
   }
   to_give_.resize(amounts);
-  pieces_.reserve(all.size());
-  int64_t begin = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    pieces_.push_back({all[i].end - begin, all[i].holders, writers[i], all[i].behind_gap});
-    begin = all[i].end;
-  }
 }
 
 size_t Handover::slot(HoldersId list, Process process) const {
@@ -177,14 +170,6 @@ Writers Handover::writers() const {
   Writers result(sharing_.processes());
   for (const Piece& piece : pieces_) result.append(piece.count, piece.writer);
   return result;
-}
-
-int64_t Handover::changes() const {
-  int64_t count = 0;
-  for (size_t i = 1; i < pieces_.size(); ++i) {
-    if (pieces_[i].writer != pieces_[i - 1].writer && !pieces_[i].behind_gap) ++count;
-  }
-  return count;
 }
 
 }  // namespace tessera::owner

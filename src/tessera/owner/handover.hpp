@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "tessera/owner/pieces.hpp"
 #include "tessera/owner/sharing.hpp"
 #include "tessera/owner/writers.hpp"
 
@@ -22,8 +23,8 @@ struct LoadBounds {
 
 class Handover {
  public:
-  // A choice: writers[i] writes stretch i. The sharing must outlive it.
-  Handover(const Sharing& sharing, std::span<const Process> writers);
+  // Of a choice. The sharing must outlive it.
+  Handover(const Sharing& sharing, const Writers& writers);
 
   // Makes every holder write as many items of every list as `amounts` says, which has, list after
   // list, one for each holder. Requires that each list has as many items as before.
@@ -35,17 +36,8 @@ class Handover {
   void absorb(LoadBounds bounds);
 
   [[nodiscard]] Writers writers() const;
-  // How often the writer changes, gaps left out.
-  [[nodiscard]] int64_t changes() const;
 
  private:
-  // Items of one stretch with one writer.
-  struct Piece {
-    int64_t count = 0;
-    HoldersId holders = 0;
-    Process writer = 0;
-    bool behind_gap = false;
-  };
   // A part of a piece that another one gets.
   struct Cut {
     size_t piece = 0;

@@ -5,23 +5,20 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/owner/pieces.hpp"
 
 namespace tessera::owner {
 
-LoadWindow::LoadWindow(const Sharing& sharing, std::span<const Process> writers)
+LoadWindow::LoadWindow(const Sharing& sharing, const Writers& writers)
     : sharing_(sharing), loads_(static_cast<size_t>(sharing.processes())) {
-  const auto all = sharing.stretches();
-  TESSERA_ASSERT(writers.size() == all.size());
   index_lists();
-  int64_t begin = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const auto holders = sharing.holders(all[i].holders);
-    const auto place = std::find(holders.begin(), holders.end(), writers[i]);
+  for (const Piece& piece : pieces_of(sharing, writers)) {
+    const auto holders = sharing.holders(piece.holders);
+    const auto place = std::find(holders.begin(), holders.end(), piece.writer);
     TESSERA_ASSERT(place != holders.end());
-    const int64_t count = all[i].end - begin;
-    amounts_[first_amount(all[i].holders) + static_cast<size_t>(place - holders.begin())] += count;
-    loads_[static_cast<size_t>(writers[i])] += count;
-    begin = all[i].end;
+    const auto offset = static_cast<size_t>(place - holders.begin());
+    amounts_[first_amount(piece.holders) + offset] += piece.count;
+    loads_[static_cast<size_t>(piece.writer)] += piece.count;
   }
 }
 

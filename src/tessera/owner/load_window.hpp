@@ -18,13 +18,14 @@
 #include <vector>
 
 #include "tessera/owner/sharing.hpp"
+#include "tessera/owner/writers.hpp"
 
 namespace tessera::owner {
 
 class LoadWindow {
  public:
-  // The loads of a choice: writers[i] writes stretch i. The sharing must outlive it.
-  LoadWindow(const Sharing& sharing, std::span<const Process> writers);
+  // The loads of a choice. The sharing must outlive it.
+  LoadWindow(const Sharing& sharing, const Writers& writers);
 
   // Moves items until the loads lie in a window [lowest(), highest()] of that width, or the
   // narrowest possible. Cost: a search through the lists for each chain.

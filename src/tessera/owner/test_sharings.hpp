@@ -3,14 +3,18 @@
 // Thread safety: none; each test has its own random numbers.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "tessera/owner/sharing.hpp"
+#include "tessera/owner/writers.hpp"
 #include "tessera/port/seeded_random.hpp"
 
 namespace tessera::owner {
@@ -54,8 +58,27 @@ inline Sharing sharing_of_items(const std::vector<PlainItem>& items, int process
   return sharing;
 }
 
+inline int64_t runs_of(const std::vector<PlainItem>& items, const Writers& writers) {
+  int64_t runs = 0;
+  for (int64_t i = 0; i < writers.items(); ++i) {
+    const bool goes_on = i > 0 && !items[static_cast<size_t>(i)].behind_gap &&
+                         writers.writer_of(i) == writers.writer_of(i - 1);
+    if (!goes_on) ++runs;
+  }
+  return runs;
+}
+
+inline void expect_holders(const std::vector<PlainItem>& items, const Writers& writers) {
+  ASSERT_EQ(writers.items(), std::ssize(items));
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto& holders = items[i].holders;
+    const Process writer = writers.writer_of(static_cast<int64_t>(i));
+    ASSERT_NE(std::find(holders.begin(), holders.end(), writer), holders.end());
+  }
+}
+
 // A cube of side^3 nodes in tetrahedra, in parts around centres that are spread evenly by Lloyd's
-// rounds; a node is held by the parts of its neighbours, its own first.
+// rounds, or in parts of equal size; a node is held by the parts of its neighbours, its own first.
 class GridMesh {
  public:
   GridMesh(int side, int parts, port::Random& random)
@@ -66,6 +89,14 @@ class GridMesh {
     }
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds; ++round) assign(centres);
+  }
+
+  // Halved by planes of any direction, again and again. Requires that parts is a power of two.
+  [[nodiscard]] static GridMesh halved(int side, int parts, port::Random& random) {
+    GridMesh mesh(side, parts);
+    std::vector<int> all = mesh.natural_order();
+    mesh.halve(all, 0, parts, random);
+    return mesh;
   }
 
   [[nodiscard]] int nodes() const { return side_ * side_ * side_; }
@@ -97,6 +128,21 @@ class GridMesh {
     return order;
   }
 
+  // Along Morton's curve: by the bits of all coordinates, the highest first.
+  [[nodiscard]] std::vector<int> curve_order() const {
+    const auto place = [this](int node) {
+      const auto at = position(node);
+      int64_t bits = 0;
+      for (int bit = 20; bit-- > 0;) {
+        for (const int x : at) bits = bits << 1 | (x >> bit & 1);
+      }
+      return bits;
+    };
+    std::vector<int> order = natural_order();
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return place(a) < place(b); });
+    return order;
+  }
+
   [[nodiscard]] Sharing sharing(const std::vector<int>& order) const {
     Sharing result(parts_);
     std::vector<Process> holders;
@@ -115,6 +161,25 @@ class GridMesh {
 
  private:
   using Centre = std::array<double, 3>;
+
+  GridMesh(int side, int parts)
+      : side_(side), parts_(parts), part_of_(static_cast<size_t>(nodes())) {}
+
+  void halve(std::span<int> some, Process first, int parts, port::Random& random) {
+    if (parts == 1) {
+      for (const int node : some) part_of_[static_cast<size_t>(node)] = first;
+      return;
+    }
+    std::array<int, 3> normal = {};
+    for (int& x : normal) x = static_cast<int>(below(random, 19)) - 9;
+    const auto height = [&](int node) {
+      const auto at = position(node);
+      return std::inner_product(at.begin(), at.end(), normal.begin(), 0);
+    };
+    std::stable_sort(some.begin(), some.end(), [&](int a, int b) { return height(a) < height(b); });
+    halve(some.first(some.size() / 2), first, parts / 2, random);
+    halve(some.subspan(some.size() / 2), first + parts / 2, parts / 2, random);
+  }
 
   [[nodiscard]] std::array<int, 3> position(int node) const {
     return {node % side_, node / side_ % side_, node / side_ / side_};
