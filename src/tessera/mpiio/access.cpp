@@ -317,7 +317,7 @@ TESSERA_HOT bool goes_ahead(const OpenFile& file, const Access& access) {
 
 // A write of replicated bytes: each rank makes its share, and all bytes of each are written.
 Transfer execute_grouped(OpenFile& file, const Move& moved, const base::Result<void>& before) {
-  const Transfer done =
+  Transfer done =
       file.grouped.execute(moved, before, file.hints->replicated_policy, file.group->exchange(),
                            [&file](const Move& share, const base::Result<void>& failed) {
                              return execute_together(file, share, failed);
