@@ -20,7 +20,7 @@ constexpr int64_t kFaultBytes = int64_t{64} << 10;
 constexpr double kLargePageNsMax = 200;
 
 bool starts_at_line(const Move& move) {
-  return pattern::is_at_line(move.base + move.memory.at()[0]);
+  return pattern::is_at_line(move.base, move.memory.at()[0]);
 }
 
 // How the runs of a file lie, by what its first stripes show.

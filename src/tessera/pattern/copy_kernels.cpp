@@ -121,8 +121,8 @@ CopyMode mode_for(int64_t bytes, int companions) {
   return mode_for(base::checked_mul(bytes, companions).value_or(kMaxPosition));
 }
 
-bool is_at_line(const std::byte* memory) {
-  return reinterpret_cast<uintptr_t>(memory) % kLineBytes == 0;
+bool is_at_line(const std::byte* base, int64_t offset) {
+  return (reinterpret_cast<uintptr_t>(base) + static_cast<uintptr_t>(offset)) % kLineBytes == 0;
 }
 
 void finish_copy(CopyMode mode) {

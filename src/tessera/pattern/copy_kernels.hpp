@@ -75,9 +75,10 @@ struct RunList {
 // The same for so many processes that move as many bytes each, at the same time.
 [[nodiscard]] CopyMode mode_for(int64_t bytes, int companions);
 
-// Whether memory begins where a line of the cache does. Kernels do not care; the system's own
-// copies of what is larger than the caches take half as long again where it does not.
-[[nodiscard]] bool is_at_line(const std::byte* memory);
+// Whether a line of the cache begins at an offset from the base, which may be null where offsets
+// are addresses. Kernels do not care; the system's own copies of what is larger
+// than the caches take half as long again where it does not.
+[[nodiscard]] bool is_at_line(const std::byte* base, int64_t offset = 0);
 
 // Makes the stores of the kernels called before, by this thread and in this mode, visible to every
 // thread that synchronises with it afterwards. Costs nothing for kCached.

@@ -392,6 +392,8 @@ TEST(CopyMode, KnowsWhereLinesBegin) {
   EXPECT_TRUE(is_at_line(memory));
   EXPECT_FALSE(is_at_line(memory + 16));
   EXPECT_TRUE(is_at_line(memory + 64));
+  EXPECT_FALSE(is_at_line(memory, 63));
+  EXPECT_TRUE(is_at_line(nullptr, 128));
 }
 
 std::string parameter_name(const testing::TestParamInfo<Parameters>& info) {
