@@ -76,8 +76,8 @@ struct RunList {
 [[nodiscard]] CopyMode mode_for(int64_t bytes, int companions);
 
 // Whether a line of the cache begins at an offset from the base, which may be null where offsets
-// are addresses. Kernels do not care; the system's own copies of what is larger than the caches take
-// half as long again where it does not.
+// are addresses. Kernels do not care; the system's own copies of what is larger than the caches
+// take half as long again where it does not.
 [[nodiscard]] bool is_at_line(const std::byte* base, int64_t offset = 0);
 
 // Makes the stores of the kernels called before, by this thread and in this mode, visible to every
