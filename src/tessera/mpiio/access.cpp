@@ -322,7 +322,7 @@ Transfer execute_grouped(OpenFile& file, const Move& moved, const base::Result<v
                            [&file](const Move& share, const base::Result<void>& failed) {
                              return execute_together(file, share, failed);
                            });
-  if (done && file.group->exchange().rank() == 0) {
+  if (done && Journal::get().explains() && file.group->exchange().rank() == 0) {
     Journal::get().note_grouping(file.path, moved.size(), file.grouped.share_bytes());
   }
   return done;
