@@ -44,11 +44,13 @@ int64_t faults_of_reading(const PlainFile& file, int64_t begin, int64_t end) {
 }
 
 // Whether the system keeps files in large pages, and has one: what is written at once is then
-// mapped at once.
+// mapped at once. The page is given back.
 bool has_large_pages(PlainFile& file) {
   const base::Bytes page(static_cast<size_t>(kLargePageBytes), std::byte{1});
   EXPECT_TRUE(file.write_at(0, page));
-  return faults_of_reading(file, 0, kLargePageBytes) <= 2;
+  const int64_t faults = faults_of_reading(file, 0, kLargePageBytes);
+  EXPECT_TRUE(file.truncate(0));
+  return faults <= 2;
 }
 
 TEST_F(LargePages, AreWholeOnesOfTheRange) {

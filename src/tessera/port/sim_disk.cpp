@@ -90,8 +90,11 @@ class SimDisk::SimFile final : public File {
 
   void take_large_pages(int64_t begin, int64_t end) override {
     const Lock lock(disk_.mutex_);
-    TESSERA_ASSERT(0 <= begin && begin <= end);
-    disk_.large_pages_asked_.push_back({begin, end, disk_.operation_count_});
+    TESSERA_ASSERT(0 <= begin && begin <= end && end <= disk_.tree_.size(inode_));
+    const base::Bytes& content = disk_.tree_.content(inode_);
+    TESSERA_ASSERT(std::all_of(content.begin() + begin, content.begin() + end,
+                               [](std::byte byte) { return byte == std::byte{0}; }));
+    disk_.large_pages_asked_.push_back({begin, end});
   }
 
  protected:

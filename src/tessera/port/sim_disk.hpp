@@ -40,11 +40,10 @@ class SimDisk final : public Disk {
   // Makes all that is there durable and empties the log.
   void settle();
 
-  // A part of a file that take_large_pages() was asked for, after so many operations.
+  // A part of a file that take_large_pages() was asked for, which held only zeros then.
   struct LargePagesAsked {
     int64_t begin = 0;
     int64_t end = 0;
-    uint64_t operations = 0;
   };
   [[nodiscard]] std::vector<LargePagesAsked> large_pages_asked() const;
 
