@@ -126,6 +126,8 @@ struct Case {
   std::optional<Paper> paper = {};
   std::vector<Bar> bars = {};
   bool in_mean = true;  // whether its ratio counts in the geometric mean of the bench
+  // Whether a repetition leaves behind what helps the next one in the same round.
+  bool repetitions_help = false;
   std::string note = {};
   // Why this machine cannot run it; then nothing else here counts.
   std::string left_out = {};

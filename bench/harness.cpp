@@ -77,6 +77,15 @@ base::Result<std::vector<Slot>> pilots(const Case& measured, const Effort& effor
   return slots;
 }
 
+// (H1)
+void level_repetitions(std::vector<Slot>& slots) {
+  int64_t most = 1;
+  for (const Slot& slot : slots) most = std::max(most, slot.repetitions);
+  for (Slot& slot : slots) {
+    if (!is_slow(slot)) slot.repetitions = most;
+  }
+}
+
 // Whether the pilot of a peer comes within `factor` of every other peer's; a slow one has none. The
 // peer that the case is against always does.
 bool within(const Case& measured, double factor, const Slot& slot, const std::vector<Slot>& slots) {
@@ -238,6 +247,7 @@ base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
       std::any_of(measured.peers.begin(), measured.peers.end(),
                   [&](const Contestant& peer) { return peer.name == measured.against; }));
   TESSERA_TRY(auto slots, pilots(measured, effort));
+  if (measured.repetitions_help) level_repetitions(slots);
   add_twins(measured, kContender, slots);
   limit_far_peers(measured, effort, kFar, slots);
   TESSERA_TRY_VOID(run_rounds(measured, effort, slots));

@@ -2,7 +2,9 @@
 //
 // How a case is run:
 //   (H1) Every contestant first runs a pilot: warm-up, and as many repetitions per round as make a
-//        round at least `round_ns` long, so that the clock and the loop do not matter.
+//        round at least `round_ns` long, so that the clock and the loop do not matter. Where a
+//        repetition helps the next, all have as many as the one that found the most: else the
+//        number alone would decide.
 //   (H2) Then come rounds. In each, everyone runs once, in an order shuffled anew from the seed:
 //        ours, every peer, the ceiling, and a second time (the twin) every peer whose pilot came
 //        within kContender of the best; a twin runs elsewhere where the peer offers that. What

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -204,6 +205,37 @@ TEST(Harness, RoundsAreLongEnoughForTheClock) {
   ASSERT_TRUE(run_case(measured, effort));
   EXPECT_GE(static_cast<double>(*longest) * 7.0, 2e6);
   EXPECT_LE(static_cast<double>(*longest) * 7.0, 4e6);
+}
+
+// (H1)
+TEST(Harness, AllHaveAsManyRepetitionsWhereTheyHelp) {
+  for (const bool help : {false, true}) {
+    Case measured;
+    measured.unit = "ns";
+    measured.repetitions_help = help;
+    auto last = std::make_shared<std::map<std::string, int64_t>>();
+    // The first repetition of a round takes ten times as long as those after it.
+    const auto warming = [last](const std::string& name, double pilot_off) {
+      auto runs = std::make_shared<int>(0);
+      return Contestant{name, [=](int64_t repetitions) -> base::Result<double> {
+                          (*last)[name] = repetitions;
+                          const double off = ++*runs <= 2 ? pilot_off : 1;
+                          return off * 1e4 * (9 + static_cast<double>(repetitions));
+                        }};
+    };
+    measured.ours = warming("ours", 10);  // has bad luck in its pilot
+    measured.peers = {warming("peer", 1)};
+    Effort effort = quick_effort();
+    effort.round_ns = 1e6;
+    const auto outcome = run_case(measured, effort);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ((*last)["ours"] == (*last)["peer"], help);
+    if (help) {
+      EXPECT_DOUBLE_EQ(outcome->ratio.value(), 1);
+    } else {
+      EXPECT_LT(outcome->ratio.value(), 0.5);
+    }
+  }
 }
 
 TEST(Harness, TimedContestantsAreTimed) {

@@ -53,6 +53,9 @@ std::vector<Strategy> fixed_strategies(int ranks) {
   };
 }
 
+// Then the first write to an open file is counted, and those after it find its mapping.
+bool is_slow(const Spot& spot) { return spot.load >= kLargeLoad; }
+
 JobKind own_job(int ranks) { return {kMpi, "Tessera", ranks, {}, true}; }
 
 base::Result<Operation> operation_of(const Spot& spot, Policy policy, const Strategy& strategy,
@@ -63,7 +66,7 @@ base::Result<Operation> operation_of(const Spot& spot, Policy policy, const Stra
   operation.timed = Timed::kTyped;
   operation.access = strategy.access;
   operation.hints = strategy.hints;
-  operation.slow = spot.load >= kLargeLoad;
+  operation.slow = is_slow(spot);
   return operation;
 }
 
@@ -100,6 +103,7 @@ base::Result<Case> own_case(const Spot& spot, const Tools& tools) {
   measured.unit_ns = 1e6;
   measured.x = spot.ranks;
   measured.x_label = "ranks";
+  measured.repetitions_help = is_slow(spot);
   TESSERA_TRY(measured.ours, own_contestant(spot, Policy::kOptimal, kAutomatic, tools));
   return measured;
 }
