@@ -4,8 +4,10 @@
  *
  * Each request to read or to write waits so long before it is passed on, and requests of several
  * processes wait at once, as on a parallel file system. Files are opened for direct I/O: the kernel
- * caches nothing, so every access of a program arrives here, cut into requests as large as the
- * kernel and libfuse let. What only concerns names and attributes does not wait.
+ * caches nothing, so every access of a program arrives here, cut into requests of nearly 1 MiB,
+ * about as large as the kernel and libfuse let. What only concerns names and attributes does not
+ * wait. What is read goes from the folder's page cache to the program in one copy: the servers of a
+ * parallel file system copy on cores of their own, so those of the program should do little of it.
  * The value of the extended attribute user.tessera.requests of the mount point is
  * "READS READ-BYTES LARGEST-READ", so that whoever measures knows what arrived.
  * Serves in the foreground until it is asked to end (SIGTERM, SIGINT, SIGHUP) or unmounted; then
@@ -29,7 +31,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kThreadsMax = 256 };
+enum {
+  kThreadsMax = 256,
+  kRequestsMax = 4096, /* under way, also of programs that do not wait for each */
+};
+/* With its header it fits into the longest pipe that any process may have: through one of those the
+ * kernel takes pages without a copy. */
+#define READ_BYTES_MAX 983040
+#define TEXT_OF(number) #number
+#define MOUNT_OPTIONS(bytes) "fsname=tessera-slow-fs,max_read=" TEXT_OF(bytes)
 
 static int g_folder; /* the one that is shown */
 static struct timespec g_delay;
@@ -56,12 +66,20 @@ static void count_read(int64_t bytes) {
 /* --- what waits --------------------------------------------------------------------------------
  */
 
-static int slow_read(const char* path, char* to, size_t size, off_t offset,
-                     struct fuse_file_info* file) {
+/* Answers where the bytes are; libfuse has the kernel take them from there. */
+static int slow_read_buf(const char* path, struct fuse_bufvec** answered, size_t size, off_t offset,
+                         struct fuse_file_info* file) {
   (void)path;
+  struct fuse_bufvec* const part = malloc(sizeof *part);
+  if (part == NULL) return -ENOMEM;
+  *part = FUSE_BUFVEC_INIT(size);
+  part->buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+  part->buf[0].fd = (int)file->fh;
+  part->buf[0].pos = offset;
+  *answered = part;
   count_read((int64_t)size);
   wait_first();
-  return answer((int)pread((int)file->fh, to, size, offset));
+  return 0;
 }
 
 static int slow_write(const char* path, const char* from, size_t size, off_t offset,
@@ -193,6 +211,10 @@ static int slow_getxattr(const char* path, const char* name, char* value, size_t
 
 static void* slow_init(struct fuse_conn_info* connection, struct fuse_config* config) {
   connection->max_readahead = 0;
+  connection->max_read = READ_BYTES_MAX;
+  connection->max_background = kRequestsMax;
+  connection->congestion_threshold = kRequestsMax;
+  connection->want |= connection->capable & FUSE_CAP_SPLICE_WRITE;
   config->use_ino = 1;
   config->hard_remove = 1;
   config->nullpath_ok = 1;
@@ -205,7 +227,7 @@ static const struct fuse_operations kOperations = {
     .open = slow_open,
     .create = slow_create,
     .release = slow_release,
-    .read = slow_read,
+    .read_buf = slow_read_buf,
     .write = slow_write,
     .fsync = slow_fsync,
     .truncate = slow_truncate,
@@ -238,7 +260,7 @@ static int serve(struct fuse* fuse) {
 }
 
 static int mount_and_serve(const char* mount_point) {
-  char* words[] = {"tessera-slow-fs", "-o", "fsname=tessera-slow-fs"};
+  char* words[] = {"tessera-slow-fs", "-o", MOUNT_OPTIONS(READ_BYTES_MAX)};
   struct fuse_args arguments = FUSE_ARGS_INIT(3, words);
   struct fuse* fuse = fuse_new(&arguments, &kOperations, sizeof kOperations, NULL);
   fuse_opt_free_args(&arguments);
