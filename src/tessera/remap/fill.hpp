@@ -4,8 +4,8 @@
 // one behind another, and gives each window to its ShareWriter. Blocks that lie in several shares
 // are put together at the end: each process sends its fragments to the one that is responsible for
 // the shelf, which writes and hashes the blocks. So nothing is read back, every block is written
-// once, and memory is bounded by a window, 50 KB for each shelf, the checksums, and what threads
-// leave in their gate.
+// once, and memory is bounded by a window, the writer's pieces and blocks, the checksums, and what
+// threads leave in their gate.
 // Thread safety: as the exchange; all functions are collective.
 #pragma once
 

@@ -1,6 +1,8 @@
 #include "tessera/remap/share_writer.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -14,8 +16,25 @@ namespace {
 using base::Result;
 using pattern::Pattern;
 
-// What is gathered, hashed and written at a time: it stays in the second cache.
-constexpr int64_t kPieceBytes = int64_t{512} << 10;
+// Larger pages may have to be had from the host of a virtual machine, which takes milliseconds.
+constexpr int64_t kPieceBytesMax = int64_t{1} << 20;
+constexpr int64_t kPiecesBytesMax = int64_t{16} << 20;
+
+// Both this and the size of a block are powers of two.
+int64_t piece_bytes(int64_t shelves, int64_t block_bytes) {
+  const int64_t each = std::min(kPieceBytesMax, kPiecesBytesMax / std::max<int64_t>(1, shelves));
+  return std::max(block_bytes, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(each))));
+}
+
+// Hashes the blocks that were completed when the piece grew from `before` bytes.
+void hash_blocks(base::ByteView piece, int64_t before, int64_t block_bytes,
+                 std::vector<uint64_t>& sums) {
+  const auto block = static_cast<size_t>(block_bytes);
+  for (size_t at = static_cast<size_t>(before) / block * block; at + block <= piece.size();
+       at += block) {
+    sums.push_back(base::checksum(piece.subspan(at, block)));
+  }
+}
 
 }  // namespace
 
@@ -32,8 +51,13 @@ Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes) {
 
 ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan,
                          const Layout& layout, Interval share)
-    : target_(target), gate_(gate), plan_(plan), layout_(layout) {
+    : target_(target),
+      gate_(gate),
+      plan_(plan),
+      layout_(layout),
+      piece_bytes_(piece_bytes(std::ssize(plan.shelves), layout.block_bytes)) {
   const int64_t block = layout.block_bytes;
+  TESSERA_ASSERT(layout.rooms.empty() || layout.rooms.front().begin % block == 0);
   for (const Shelf& shelf : plan.shelves) {
     Lane lane;
     lane.begin = shelf.bytes.ascending().offset_of(share.begin);
@@ -44,7 +68,6 @@ ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& 
     if (lane.whole.empty()) lane.whole = {lane.end, lane.end};
     lanes_.push_back(std::move(lane));
   }
-  piece_.resize(static_cast<size_t>(std::max(kPieceBytes, block)));
 }
 
 Result<void> ShareWriter::write(Interval window, const std::byte* memory) {
@@ -75,30 +98,34 @@ Result<void> ShareWriter::write_lane(size_t shelf, int64_t end, const std::byte*
   };
   if (lane.at < lane.whole.begin) keep(lane.head, std::min(end, lane.whole.begin) - lane.at);
   while (lane.at < std::min(end, lane.whole.end)) {
-    const auto carried = std::ssize(lane.carry);
-    std::copy(lane.carry.begin(), lane.carry.end(), piece_.begin());
+    if (lane.piece.empty()) lane.piece.resize(static_cast<size_t>(piece_bytes_));
+    const int64_t before = lane.filled;
     const int64_t length =
-        std::min(std::ssize(piece_) - carried, std::min(end, lane.whole.end) - lane.at);
-    gather(piece_.data() + carried, length);
-    TESSERA_TRY_VOID(write_piece(shelf, static_cast<size_t>(carried + length)));
+        std::min(piece_length(shelf) - before, std::min(end, lane.whole.end) - lane.at);
+    gather(lane.piece.data() + before, length);
+    lane.filled += length;
+    hash_blocks(base::ByteView(lane.piece).first(static_cast<size_t>(lane.filled)), before,
+                layout_.block_bytes, lane.sums);
+    TESSERA_TRY_VOID(write_piece(shelf));
   }
   if (lane.at < end) keep(lane.tail, end - lane.at);
   return {};
 }
 
-// Writes the whole blocks of the piece, which ends before the lane's next place; the rest waits.
-Result<void> ShareWriter::write_piece(size_t shelf, size_t bytes) {
+// The bytes of the lane's piece once it is full.
+int64_t ShareWriter::piece_length(size_t shelf) const {
+  const Lane& lane = lanes_[shelf];
+  const int64_t begin = layout_.rooms[shelf].begin + lane.at - lane.filled;
+  return piece_bytes_ - begin % piece_bytes_;
+}
+
+// Writes the lane's piece if it is full, or the last one.
+Result<void> ShareWriter::write_piece(size_t shelf) {
   Lane& lane = lanes_[shelf];
-  const auto block = static_cast<size_t>(layout_.block_bytes);
-  const size_t blocks = bytes / block * block;
-  const base::ByteView piece(piece_.data(), bytes);
-  for (size_t at = 0; at < blocks; at += block) {
-    lane.sums.push_back(base::checksum(piece.subspan(at, block)));
-  }
-  lane.carry.assign(piece.begin() + static_cast<ptrdiff_t>(blocks), piece.end());
-  if (blocks == 0) return {};
-  const int64_t place = lane.at - static_cast<int64_t>(bytes);
-  return gate_.write(target_, layout_.rooms[shelf].begin + place, piece_, blocks);
+  if (lane.filled < piece_length(shelf) && lane.at < lane.whole.end) return {};
+  const int64_t bytes = std::exchange(lane.filled, 0);
+  return gate_.write(target_, layout_.rooms[shelf].begin + lane.at - bytes, lane.piece,
+                     static_cast<size_t>(bytes));
 }
 
 std::vector<BlockSums> ShareWriter::sums() const {

@@ -1,14 +1,16 @@
 // ShareWriter: one process's part of every shelf.
 //
 // A process has a share of the file, an interval. By (P3) of plan.hpp its bytes are one run of
-// places on each shelf. They come window by window, are gathered into pieces that stay in the
-// cache while they are hashed and written, and go to the file in whole blocks. Blocks that the ends
-// of the share cut belong to several processes: their bytes are kept as fragments, which somebody
-// puts together (fill.hpp).
+// places on each shelf. They come window by window, are gathered into pieces of whole blocks,
+// hashed while they are in the cache, and go to the file a piece at a time. Pieces end at multiples
+// of their size in the file, whatever the windows are: the system keeps what it is given so in
+// pages as large as a piece, and those are read faster. Blocks that the ends of the share cut
+// belong to several processes: their bytes are kept as fragments, which somebody puts together
+// (fill.hpp).
 //   (W1) No byte outside of whole blocks of the share is written; each block is written once.
 //   (W2) After all windows, sums() and fragments() describe every byte of the share.
-// Memory: a piece, and up to three blocks for each shelf. Thread safety: none; the file and its
-// gate may be shared.
+// Memory: for each shelf a piece and up to two blocks; pieces have 16 MB together, or a block each
+// if that is more. Thread safety: none; the file and its gate may be shared.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,8 @@ struct Fragment {
   base::Bytes bytes;
 };
 
-// Where the allocations of the shelves are in the new container: one behind another.
+// Where the allocations of the shelves are in the new container: one behind another, at multiples
+// of a block.
 struct Layout {
   int64_t block_bytes = 0;
   std::vector<Interval> rooms;  // whole blocks, by shelf
@@ -64,9 +67,11 @@ class ShareWriter {
  private:
   // The share of one shelf.
   struct Lane {
-    Interval whole;     // places of whole blocks
-    int64_t at = 0;     // the next place
-    base::Bytes carry;  // bytes of whole blocks before `at` that do not fill one yet
+    Interval whole;  // places of whole blocks
+    int64_t at = 0;  // the next place
+    base::Bytes
+        piece;  // begins with the bytes of whole blocks before `at` that are not written yet
+    int64_t filled = 0;
     std::vector<uint64_t> sums;
     base::Bytes head;  // bytes before `whole`, and those behind it
     base::Bytes tail;
@@ -76,14 +81,15 @@ class ShareWriter {
 
   [[nodiscard]] base::Result<void> write_lane(size_t shelf, int64_t end, const std::byte* memory,
                                               int64_t window_begin);
-  [[nodiscard]] base::Result<void> write_piece(size_t shelf, size_t bytes);
+  [[nodiscard]] base::Result<void> write_piece(size_t shelf);
+  [[nodiscard]] int64_t piece_length(size_t shelf) const;
 
   port::File& target_;
   port::WriteGate& gate_;
   const Plan& plan_;
   const Layout& layout_;
+  const int64_t piece_bytes_;
   std::vector<Lane> lanes_;
-  base::Bytes piece_;
   int64_t taken_bytes_ = 0;
 };
 
