@@ -1,6 +1,7 @@
 #include "tessera/remap/fill.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -29,6 +30,15 @@ constexpr int64_t kShelfBytes = int64_t{32} << 10;
 int64_t window_bytes(const Plan& plan, const FillOptions& options) {
   if (options.window_bytes > 0) return options.window_bytes;
   return std::clamp(std::ssize(plan.shelves) * kShelfBytes, kWindowBytesMin, kWindowBytesMax);
+}
+
+// As large as is asked for, but not more than so many of those together; both this and the size of
+// a block are powers of two.
+int64_t piece_bytes(const FillJob& job, const FillOptions& options) {
+  constexpr int64_t kPiecesMax = 32;
+  const int64_t shelves = std::max(kPiecesMax, std::ssize(job.plan.shelves));
+  const auto each = static_cast<uint64_t>(options.piece_bytes_max * kPiecesMax / shelves);
+  return std::max(job.layout.block_bytes, static_cast<int64_t>(std::bit_floor(each)));
 }
 
 // What the shelves need of a window lies in it; empty if they need nothing.
@@ -220,7 +230,7 @@ Result<std::vector<container::Allocation>> fill(const FillJob& job, map::Allocat
   const Interval share = share_of(job.plan.hull(), job.exchange.rank(), job.exchange.size());
   port::WriteGate own;
   port::WriteGate& gate = options.gate != nullptr ? *options.gate : own;
-  ShareWriter writer(job.target, gate, job.plan, job.layout, share);
+  ShareWriter writer(job.target, gate, job.plan, job.layout, share, piece_bytes(job, options));
   TESSERA_TRY_VOID(job.exchange.agree(write_share(job, writer, share, options)));
   std::vector<BlockSums> sums = writer.sums();
   TESSERA_TRY_VOID(job.exchange.agree(write_shared_blocks(job, writer.fragments(), sums)));

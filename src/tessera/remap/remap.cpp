@@ -85,13 +85,9 @@ class Draft {
     return static_cast<int64_t>(told);
   }
 
-  // Collective, before anything is written there: has the shelves kept in large pages, for those
+  // Collective, before anything is written there: has all shelves kept in large pages, for those
   // who will read them from memory.
-  Result<void> take_large_pages(const Layout& layout, const LargePageOptions& options) {
-    if (layout.rooms.empty()) return {};
-    const Interval all = {layout.rooms.front().begin, layout.rooms.back().end};
-    const bool large = all.length() / std::ssize(layout.rooms) >= options.shelf_bytes_min;
-    if (!large || all.length() > options.stored_bytes_max) return {};
+  Result<void> take_large_pages(Interval all) {
     // Only what lies in the file can be taken; where it cannot be extended, nothing is.
     const bool extended = first_ && file_->may_take_large_pages() && file_->truncate(all.end);
     TESSERA_TRY(const uint64_t told, job_.exchange.all_max(extended ? 1 : 0));
@@ -160,13 +156,22 @@ Result<Contents> contents_of(const Plan& plan, std::span<const Consumer> consume
   return contents;
 }
 
+// Whether a new file of such shelves is kept in large pages.
+bool suits(const LargePageOptions& options, const Layout& layout) {
+  return !layout.rooms.empty() && layout.hull().length() <= options.stored_bytes_max &&
+         layout.hull().length() / std::ssize(layout.rooms) >= options.shelf_bytes_min;
+}
+
 Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer> consumers,
                                   const Plan& plan, const RemapOptions& options) {
   Draft draft(job);
   TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
   const Layout layout = layout_of(plan, begin, options.block_bytes);
-  TESSERA_TRY_VOID(draft.take_large_pages(layout, options.large_pages));
   FillOptions how = options.fill;
+  if (suits(options.large_pages, layout)) {
+    TESSERA_TRY_VOID(draft.take_large_pages(layout.hull()));
+    how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
+  }
   how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;
   auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, how);
   if (!filled) return base::failure_of(filled);

@@ -29,6 +29,7 @@ namespace tessera::remap {
 
 // Which new files are kept in large pages, where the system does that: those that will probably be
 // read from memory, and without pushing others out of it; and by reads so large that mappings pay.
+// Where none of the largest is at hand, they are as large as kLargePieceBytes.
 struct LargePageOptions {
   int64_t stored_bytes_max = int64_t{256} << 20;
   int64_t shelf_bytes_min = int64_t{8} << 20;  // on average

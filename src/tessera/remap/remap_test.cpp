@@ -129,6 +129,7 @@ TEST(Remap, LaysAnyFileOutForAnyViews) {
     test.gate = uniform(engine, 0, 1) == 0;
     test.options.block_bytes = kBlock << uniform(engine, 0, 2);
     test.options.fill.window_bytes = uniform(engine, 1, 3000);
+    test.options.fill.piece_bytes_max = test.options.block_bytes << uniform(engine, 0, 8);
     test.options.plan.sharing = uniform(engine, 0, 2) == 0 ? Sharing::kOnce : Sharing::kReplicated;
     if (uniform(engine, 0, 1) == 0) test.options.large_pages.shelf_bytes_min = 0;
     const auto report = run(disk, test);

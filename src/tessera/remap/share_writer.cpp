@@ -1,7 +1,6 @@
 #include "tessera/remap/share_writer.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "tessera/base/assert.hpp"
@@ -15,16 +14,6 @@ namespace {
 
 using base::Result;
 using pattern::Pattern;
-
-// Larger pages may have to be had from the host of a virtual machine, which takes milliseconds.
-constexpr int64_t kPieceBytesMax = int64_t{1} << 20;
-constexpr int64_t kPiecesBytesMax = int64_t{16} << 20;
-
-// Both this and the size of a block are powers of two.
-int64_t piece_bytes(int64_t shelves, int64_t block_bytes) {
-  const int64_t each = std::min(kPieceBytesMax, kPiecesBytesMax / std::max<int64_t>(1, shelves));
-  return std::max(block_bytes, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(each))));
-}
 
 // Hashes the blocks that were completed when the piece grew from `before` bytes.
 void hash_blocks(base::ByteView piece, int64_t before, int64_t block_bytes,
@@ -50,13 +39,10 @@ Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes) {
 }
 
 ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan,
-                         const Layout& layout, Interval share)
-    : target_(target),
-      gate_(gate),
-      plan_(plan),
-      layout_(layout),
-      piece_bytes_(piece_bytes(std::ssize(plan.shelves), layout.block_bytes)) {
+                         const Layout& layout, Interval share, int64_t piece_bytes)
+    : target_(target), gate_(gate), plan_(plan), layout_(layout), piece_bytes_(piece_bytes) {
   const int64_t block = layout.block_bytes;
+  TESSERA_ASSERT(piece_bytes > 0 && piece_bytes % block == 0);
   TESSERA_ASSERT(layout.rooms.empty() || layout.rooms.front().begin % block == 0);
   for (const Shelf& shelf : plan.shelves) {
     Lane lane;

@@ -9,8 +9,8 @@
 // (fill.hpp).
 //   (W1) No byte outside of whole blocks of the share is written; each block is written once.
 //   (W2) After all windows, sums() and fragments() describe every byte of the share.
-// Memory: for each shelf a piece and up to two blocks; pieces have 16 MB together, or a block each
-// if that is more. Thread safety: none; the file and its gate may be shared.
+// Memory: for each shelf a piece and up to two blocks. Thread safety: none; the file and its gate
+// may be shared.
 #pragma once
 
 #include <cstdint>
@@ -43,14 +43,18 @@ struct Fragment {
 struct Layout {
   int64_t block_bytes = 0;
   std::vector<Interval> rooms;  // whole blocks, by shelf
+
+  // Requires rooms.
+  [[nodiscard]] Interval hull() const { return {rooms.front().begin, rooms.back().end}; }
 };
 [[nodiscard]] Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes);
 
 class ShareWriter {
  public:
-  // All outlive the writer. The target is written through the gate.
+  // All outlive the writer. The target is written through the gate. Requires pieces of whole
+  // blocks.
   ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan, const Layout& layout,
-              Interval share);
+              Interval share, int64_t piece_bytes);
 
   // Requires windows that lie in the share, ascend and cover what the plan needs of it; `memory`
   // holds the bytes of the window. Fails as the file does; then the writer can only be given up.
