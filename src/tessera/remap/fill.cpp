@@ -32,11 +32,26 @@ int64_t window_bytes(const Plan& plan, const FillOptions& options) {
   return std::clamp(std::ssize(plan.shelves) * kShelfBytes, kWindowBytesMin, kWindowBytesMax);
 }
 
+// The most shelves that have begun and are not complete, while the file is read from its beginning.
+int64_t shelves_at_once(const Plan& plan) {
+  std::vector<std::pair<int64_t, int>> changes;  // ends before beginnings
+  for (const Shelf& shelf : plan.shelves) {
+    const Interval span = shelf.bytes.ascending().span();
+    changes.emplace_back(span.begin, 1);
+    changes.emplace_back(span.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t now = 0;
+  int64_t most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
 // As large as is asked for, but not more than so many of those together; both this and the size of
 // a block are powers of two.
 int64_t piece_bytes(const FillJob& job, const FillOptions& options) {
   constexpr int64_t kPiecesMax = 32;
-  const int64_t shelves = std::max(kPiecesMax, std::ssize(job.plan.shelves));
+  const int64_t shelves = std::max(kPiecesMax, shelves_at_once(job.plan));
   const auto each = static_cast<uint64_t>(options.piece_bytes_max * kPiecesMax / shelves);
   return std::max(job.layout.block_bytes, static_cast<int64_t>(std::bit_floor(each)));
 }

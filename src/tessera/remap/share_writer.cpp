@@ -110,8 +110,10 @@ Result<void> ShareWriter::write_piece(size_t shelf) {
   Lane& lane = lanes_[shelf];
   if (lane.filled < piece_length(shelf) && lane.at < lane.whole.end) return {};
   const int64_t bytes = std::exchange(lane.filled, 0);
-  return gate_.write(target_, layout_.rooms[shelf].begin + lane.at - bytes, lane.piece,
-                     static_cast<size_t>(bytes));
+  TESSERA_TRY_VOID(gate_.write(target_, layout_.rooms[shelf].begin + lane.at - bytes, lane.piece,
+                               static_cast<size_t>(bytes)));
+  if (lane.at == lane.whole.end) lane.piece = {};
+  return {};
 }
 
 std::vector<BlockSums> ShareWriter::sums() const {

@@ -9,8 +9,8 @@
 // (fill.hpp).
 //   (W1) No byte outside of whole blocks of the share is written; each block is written once.
 //   (W2) After all windows, sums() and fragments() describe every byte of the share.
-// Memory: for each shelf a piece and up to two blocks. Thread safety: none; the file and its gate
-// may be shared.
+// Memory: up to two blocks for each shelf, and a piece for each that is begun and not complete.
+// Thread safety: none; the file and its gate may be shared.
 #pragma once
 
 #include <cstdint>
