@@ -71,11 +71,10 @@ class ShareWriter {
  private:
   // The share of one shelf.
   struct Lane {
-    Interval whole;  // places of whole blocks
-    int64_t at = 0;  // the next place
-    base::Bytes
-        piece;  // begins with the bytes of whole blocks before `at` that are not written yet
-    int64_t filled = 0;
+    Interval whole;      // places of whole blocks
+    int64_t at = 0;      // the next place
+    base::Bytes piece;   // of whole blocks, before `at`, not written yet
+    int64_t filled = 0;  // of the piece
     std::vector<uint64_t> sums;
     base::Bytes head;  // bytes before `whole`, and those behind it
     base::Bytes tail;
