@@ -47,8 +47,8 @@ int64_t shelves_at_once(const Plan& plan) {
   return most;
 }
 
-// As large as is asked for, but not more than so many of those together; both this and the size of
-// a block are powers of two.
+// As large as is asked for, but not more than so many of those together, and in a window in which
+// shelves end and others begin twice as many; both this and the size of a block are powers of two.
 int64_t piece_bytes(const FillJob& job, const FillOptions& options) {
   constexpr int64_t kPiecesMax = 32;
   const int64_t shelves = std::max(kPiecesMax, shelves_at_once(job.plan));

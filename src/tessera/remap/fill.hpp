@@ -4,7 +4,7 @@
 // one behind another, and gives each window to its ShareWriter. Blocks that lie in several shares
 // are put together at the end: each process sends its fragments to the one that is responsible for
 // the shelf, which writes and hashes the blocks. So nothing is read back, every block is written
-// once, and memory is bounded by a window, 32 pieces, three blocks for each shelf, the checksums,
+// once, and memory is bounded by a window, 64 pieces, three blocks for each shelf, the checksums,
 // and what threads leave in their gate. Thread safety: as the exchange; all functions are
 // collective.
 #pragma once
@@ -25,8 +25,8 @@
 namespace tessera::remap {
 
 // Written at a time, where shelves are few, and so large are the pages in which the system keeps
-// it. For those of a large piece it may have to take memory that the host of a virtual machine
-// gives only slowly, so they are for files that are small and will be read from memory.
+// it. For those of a large piece it seems to take memory that the host of a virtual machine gives
+// only slowly, so they are for files that are small and will be read from memory.
 inline constexpr int64_t kPieceBytes = int64_t{128} << 10;
 inline constexpr int64_t kLargePieceBytes = int64_t{512} << 10;
 

@@ -18,7 +18,7 @@ namespace {
 
 using pattern::model::uniform;
 
-// Remembers what it is given, and when.
+// Remembers what it is given, and in which parts.
 class RecordedFile final : public port::File {
  public:
   RecordedFile() : File("recorded") {}
@@ -51,9 +51,9 @@ struct Shares {
       : text(test::random_text(engine, uniform(engine, 1, 9000))) {
     const auto size = std::ssize(text);
     plan = make_plan(size, test::random_consumers(engine, size)).value();
-    block_bytes = test::kBlock << uniform(engine, 0, 1);
-    piece_bytes = block_bytes << uniform(engine, 0, 3);
-    layout = layout_of(plan, block_bytes * uniform(engine, 0, 20), block_bytes);
+    const int64_t block = test::kBlock << uniform(engine, 0, 1);
+    piece_bytes = block << uniform(engine, 0, 3);
+    layout = layout_of(plan, block * uniform(engine, 0, 20), block);
     share.begin = uniform(engine, 0, size - 1);
     share.end = uniform(engine, share.begin + 1, size);
   }
@@ -62,7 +62,6 @@ struct Shares {
   Plan plan;
   Layout layout;
   Interval share;
-  int64_t block_bytes = 0;
   int64_t piece_bytes = 0;
 };
 
@@ -79,7 +78,7 @@ void write_windows(test::Engine& engine, const Shares& shares, ShareWriter& writ
 // The places of a shelf that are whole blocks of the share, in the file.
 Interval whole_blocks(const Shares& shares, size_t shelf) {
   const pattern::Pattern& bytes = shares.plan.shelves[shelf].bytes.ascending();
-  const int64_t block = shares.block_bytes;
+  const int64_t block = shares.layout.block_bytes;
   const int64_t first = (bytes.offset_of(shares.share.begin) + block - 1) / block * block;
   const int64_t last = bytes.offset_of(shares.share.end) / block * block;
   const int64_t room = shares.layout.rooms[shelf].begin;
@@ -100,26 +99,46 @@ std::set<std::pair<int64_t, int64_t>> expected_pieces(const Shares& shares) {
   return pieces;
 }
 
-TEST(ShareWriter, W1PiecesEndAtMultiplesOfTheirSizeInTheFile) {
-  const uint64_t seed = port::test_seed();
-  test::Engine engine(seed);
-  for (int round = 0; round < pattern::model::rounds(300); ++round) {
-    SCOPED_TRACE("TESSERA_SEED=" + std::to_string(seed) + " round " + std::to_string(round));
-    const Shares shares(engine);
-    RecordedFile file;
-    port::WriteGate gate;
-    ShareWriter writer(file, gate, shares.plan, shares.layout, shares.share, shares.piece_bytes);
-    write_windows(engine, shares, writer);
-    std::set<std::pair<int64_t, int64_t>> pieces;
-    for (const Interval& one : file.writes) {
-      EXPECT_TRUE(pieces.insert({one.begin, one.end}).second);
+void expect_pieces(const Shares& shares, const RecordedFile& file) {
+  std::set<std::pair<int64_t, int64_t>> pieces;
+  for (const Interval& one : file.writes) {
+    EXPECT_TRUE(pieces.insert({one.begin, one.end}).second);
+  }
+  EXPECT_EQ(pieces, expected_pieces(shares));
+}
+
+// Whole blocks hold the bytes of their places.
+void expect_bytes(const Shares& shares, const RecordedFile& file) {
+  for (size_t shelf = 0; shelf < shares.plan.shelves.size(); ++shelf) {
+    const pattern::Pattern& bytes = shares.plan.shelves[shelf].bytes.ascending();
+    const Interval whole = whole_blocks(shares, shelf);
+    const int64_t room = shares.layout.rooms[shelf].begin;
+    for (int64_t at = whole.begin; at < whole.end; ++at) {
+      const auto from = static_cast<size_t>(bytes.position(at - room)[0]);
+      ASSERT_EQ(static_cast<char>(file.bytes[static_cast<size_t>(at)]), shares.text[from]);
     }
-    EXPECT_EQ(pieces, expected_pieces(shares));
-    if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(ShareWriter, W2SumsAreThoseOfTheBlocksInTheFile) {
+void expect_sums(const Shares& shares, const RecordedFile& file, const ShareWriter& writer) {
+  const int64_t block = shares.layout.block_bytes;
+  int64_t described = 0;
+  for (const BlockSums& sums : writer.sums()) {
+    const int64_t begin = shares.layout.rooms[sums.shelf].begin + sums.first_block * block;
+    for (int64_t i = 0; i < std::ssize(sums.sums); ++i) {
+      const auto bytes =
+          base::ByteView(file.bytes)
+              .subspan(static_cast<size_t>(begin + i * block), static_cast<size_t>(block));
+      ASSERT_EQ(base::checksum(bytes), sums.sums[static_cast<size_t>(i)]);
+    }
+    described += std::ssize(sums.sums) * block;
+  }
+  for (const Fragment& one : writer.fragments()) described += std::ssize(one.bytes);
+  EXPECT_EQ(described, writer.taken_bytes());
+}
+
+// (W1), (W2), and that pieces end at multiples of their size in the file.
+TEST(ShareWriter, WritesEveryWholeBlockOnceAndDescribesAll) {
   const uint64_t seed = port::test_seed();
   test::Engine engine(seed);
   for (int round = 0; round < pattern::model::rounds(300); ++round) {
@@ -129,20 +148,9 @@ TEST(ShareWriter, W2SumsAreThoseOfTheBlocksInTheFile) {
     port::WriteGate gate;
     ShareWriter writer(file, gate, shares.plan, shares.layout, shares.share, shares.piece_bytes);
     write_windows(engine, shares, writer);
-    int64_t described = 0;
-    for (const BlockSums& sums : writer.sums()) {
-      int64_t at = shares.layout.rooms[sums.shelf].begin + sums.first_block * shares.block_bytes;
-      for (const uint64_t sum : sums.sums) {
-        const auto block =
-            base::ByteView(file.bytes)
-                .subspan(static_cast<size_t>(at), static_cast<size_t>(shares.block_bytes));
-        ASSERT_EQ(base::checksum(block), sum);
-        at += shares.block_bytes;
-      }
-      described += std::ssize(sums.sums) * shares.block_bytes;
-    }
-    for (const Fragment& one : writer.fragments()) described += std::ssize(one.bytes);
-    EXPECT_EQ(described, writer.taken_bytes());
+    expect_pieces(shares, file);
+    expect_bytes(shares, file);
+    expect_sums(shares, file, writer);
     if (testing::Test::HasFailure()) return;
   }
 }
