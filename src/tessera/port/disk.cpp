@@ -124,6 +124,10 @@ Transfer File::read_in_pieces(int64_t offset, std::span<std::byte> memory, int64
   return rest;
 }
 
+base::Result<void> File::reserve_range(int64_t /*begin*/, int64_t /*end*/) {
+  return base::fail_errno(EOPNOTSUPP, "reserve space of " + path());
+}
+
 Transfer File::read_list(std::span<const ReadSegment> segments) { return transfer_list(segments); }
 
 Transfer File::write_list(std::span<const WriteSegment> segments) {

@@ -76,8 +76,15 @@ class File {
   // Sends what was written there on its way to the disk, so that a later sync() has less to do.
   // Promises nothing. Requires offset >= 0.
   virtual void begin_write_back(int64_t /*offset*/, int64_t /*size_bytes*/) {}
-  // Whether take_large_pages() may have an effect.
-  [[nodiscard]] virtual bool may_take_large_pages() const { return false; }
+  // Space for [begin, end), at once or not at all, extending the file if it ends before. Fails with
+  // EOPNOTSUPP where that is not to be had. Requires 0 <= begin < end.
+  [[nodiscard]] virtual base::Result<void> reserve_range(int64_t begin, int64_t end);
+  // From now on large writes may go around the memory in which the system keeps files, wherever
+  // that turns out quicker (write_ways.hpp). Promises nothing. Requires that nobody writes the file
+  // meanwhile.
+  virtual void choose_write_ways() {}
+  // How many threads may write the file at this time without taking turns.
+  [[nodiscard]] virtual int writers_at_once() const { return 1; }
   // Has a part of the file, which holds nothing but zeros and is about to be written, kept in large
   // pages where they are at hand (large_pages.hpp). Promises nothing. Requires 0 <= begin <= end.
   virtual void take_large_pages(int64_t /*begin*/, int64_t /*end*/) {}

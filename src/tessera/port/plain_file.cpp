@@ -17,6 +17,7 @@
 #include "tessera/port/file_mapping.hpp"
 #include "tessera/port/large_pages.hpp"
 #include "tessera/port/system_call.hpp"
+#include "tessera/port/write_ways.hpp"
 
 // Not in the header of all kernels.
 #ifndef XFS_SUPER_MAGIC
@@ -184,6 +185,12 @@ void PlainFile::begin_write_back(int64_t offset, int64_t size_bytes) {
   (void)::sync_file_range(descriptor(), offset, size_bytes, SYNC_FILE_RANGE_WRITE);
 }
 
+void PlainFile::choose_write_ways() {
+  if (!write_ways_ && is_local()) write_ways_ = WriteWays::open(descriptor());
+}
+
+int PlainFile::writers_at_once() const { return write_ways_ ? write_ways_->writers_at_once() : 1; }
+
 void PlainFile::take_large_pages(int64_t begin, int64_t end) {
   port::take_large_pages(*this, begin, end);
 }
@@ -306,6 +313,9 @@ File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory
 
 File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memory) {
   const auto once = [&](std::span<const iovec> part) {
+    if (write_ways_ && write_ways_->suit(offset, part)) {
+      return write_ways_->write(descriptor(), offset, part.front());
+    }
     return write_once(descriptor(), offset, part);
   };
   const ssize_t answer = store_.on() ? request_once(store_, memory, once) : once(memory);

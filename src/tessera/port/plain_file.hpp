@@ -34,6 +34,7 @@ struct OpenMode {
 enum class RangeLock { kShared, kExclusive, kUnlock };
 
 class FileMapping;
+class WriteWays;
 
 class PlainFile final : public File {
  public:
@@ -51,16 +52,16 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<int64_t> size() override;
   [[nodiscard]] base::Result<void> sync() override;
   void begin_write_back(int64_t offset, int64_t size_bytes) override;
-  [[nodiscard]] bool may_take_large_pages() const override { return is_local(); }
+  [[nodiscard]] base::Result<void> reserve_range(int64_t begin, int64_t end) override;
+  // Files of this machine only. Where the system has no locks of open files, range locks are lost.
+  void choose_write_ways() override;
+  [[nodiscard]] int writers_at_once() const override;
   void take_large_pages(int64_t begin, int64_t end) override;
 
   // Space for [0, size): writes there do not fail for want of it. Extends the file, never cuts it;
   // contents are kept. On file systems that cannot reserve, zeros are written behind the end, and
   // holes before it stay holes. After a failure the file may have grown. Requires size >= 0.
   [[nodiscard]] base::Result<void> reserve(int64_t size);
-  // Space for [begin, end), at once or not at all, extending the file if it ends before. Fails with
-  // EOPNOTSUPP on file systems that cannot reserve. Requires 0 <= begin < end.
-  [[nodiscard]] base::Result<void> reserve_range(int64_t begin, int64_t end);
 
   // Waits for and takes, or gives back, a lock on [begin, end) that programs using fcntl locks see
   // (an open-file-description lock: two opens of one process exclude each other too). Fails with
@@ -120,6 +121,7 @@ class PlainFile final : public File {
   const Descriptor descriptor_;
   const EmulatedStore store_;
   Guarded<std::shared_ptr<const FileMapping>> pages_;  // what emulated_pages() found last
+  std::unique_ptr<WriteWays> write_ways_;  // if choose_write_ways() found any
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
   mutable std::atomic<Suits> mapping_suits_ = Suits::kUnknown;

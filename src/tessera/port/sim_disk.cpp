@@ -86,8 +86,6 @@ class SimDisk::SimFile final : public File {
     return disk_.sync(inode_, "sync " + path());
   }
 
-  bool may_take_large_pages() const override { return true; }
-
   void take_large_pages(int64_t begin, int64_t end) override {
     const Lock lock(disk_.mutex_);
     TESSERA_ASSERT(0 <= begin && begin <= end && end <= disk_.tree_.size(inode_));

@@ -6,28 +6,28 @@
 
 namespace tessera::port {
 
-using base::Bytes;
+using base::AlignedBytes;
 using base::ByteView;
 using base::Result;
 
 namespace {
 
-int64_t size_of(const Bytes& memory) { return static_cast<int64_t>(memory.capacity()); }
+int64_t size_of(const AlignedBytes& memory) { return static_cast<int64_t>(memory.capacity()); }
 
 }  // namespace
 
-Bytes WriteGate::State::take_spare() {
+AlignedBytes WriteGate::State::take_spare() {
   if (spare.empty()) return {};
-  Bytes memory = std::move(spare.back());
+  AlignedBytes memory = std::move(spare.back());
   spare.pop_back();
   spare_bytes -= size_of(memory);
   return memory;
 }
 
-Result<void> WriteGate::write(File& file, int64_t offset, Bytes& memory, size_t bytes) {
+Result<void> WriteGate::write(File& file, int64_t offset, AlignedBytes& memory, size_t bytes) {
   const size_t size = memory.size();
   TESSERA_ASSERT(bytes <= size);
-  TESSERA_TRY(const bool taken, take_or_leave(offset, memory, bytes));
+  TESSERA_TRY(const bool taken, take_or_leave(file, offset, memory, bytes));
   if (taken) return write_left(file, file.write_at(offset, ByteView(memory).first(bytes)).status);
   // New memory takes time, for which nobody has to wait.
   memory.resize(size);
@@ -38,23 +38,26 @@ Result<void> WriteGate::finish(File& file) {
   {
     auto state = state_.enter();
     const uint64_t pieces = state->pieces_left;
-    while (state->taken && !state->failure && state->pieces_written < pieces) state.wait();
+    while (state->writers > 0 && !state->failure && state->pieces_written < pieces) state.wait();
     if (state->failure) return base::Failure{*state->failure};
     if (state->pieces_written >= pieces) return {};
-    state->taken = true;
+    ++state->writers;
   }
   return write_left(file, {});
 }
 
-Result<bool> WriteGate::take_or_leave(int64_t offset, Bytes& memory, size_t bytes) {
+Result<bool> WriteGate::take_or_leave(const File& file, int64_t offset, AlignedBytes& memory,
+                                      size_t bytes) {
+  const int writers_max = file.writers_at_once();
   auto state = state_.enter();
   const int64_t size = size_of(memory);
-  while (state->taken && !state->failure && state->left_bytes + size > left_bytes_max_) {
+  while (state->writers >= writers_max && !state->failure &&
+         state->left_bytes + size > left_bytes_max_) {
     state.wait();
   }
   if (state->failure) return base::Failure{*state->failure};
-  if (!state->taken) {
-    state->taken = true;
+  if (state->writers < writers_max) {
+    ++state->writers;
     return true;
   }
   state->left.push_back({offset, bytes, std::exchange(memory, state->take_spare())});
@@ -82,7 +85,7 @@ std::vector<WriteGate::Piece> WriteGate::take_left() {
 }
 
 // The piece of the memory was written.
-void WriteGate::keep_memory(Bytes memory) {
+void WriteGate::keep_memory(AlignedBytes memory) {
   auto state = state_.enter();
   const int64_t size = size_of(memory);
   state->left_bytes -= size;
@@ -96,7 +99,7 @@ void WriteGate::keep_memory(Bytes memory) {
 
 void WriteGate::open(const Result<void>& status) {
   auto state = state_.enter();
-  state->taken = false;
+  --state->writers;
   if (!status) state->failure = status.error();
   state_.notify_all();
 }

@@ -17,7 +17,7 @@
 namespace tessera::port {
 namespace {
 
-using base::Bytes;
+using Bytes = base::AlignedBytes;
 using base::Result;
 
 // A file that tells of each write before it is made. It has no mutex: by (G1) it needs none, which
@@ -29,10 +29,12 @@ class WatchedFile final : public File {
   [[nodiscard]] Result<void> truncate(int64_t /*size*/) override { return {}; }
   [[nodiscard]] Result<int64_t> size() override { return std::ssize(content); }
   [[nodiscard]] Result<void> sync() override { return {}; }
+  [[nodiscard]] int writers_at_once() const override { return writers_max; }
 
   [[nodiscard]] char at(size_t offset) const { return static_cast<char>(content[offset]); }
 
   Bytes content;
+  int writers_max = 1;
   std::function<int(int64_t offset)> before = [](int64_t) { return 0; };  // answers an errno
 
  protected:
@@ -40,7 +42,7 @@ class WatchedFile final : public File {
     return {0, EBADF};
   }
   Attempt write_some(int64_t offset, std::span<const iovec> memory) override {
-    EXPECT_EQ(writers_.fetch_add(1), 0);
+    EXPECT_LT(writers_.fetch_add(1), writers_max);
     const int error = before(offset);
     const iovec& first = memory.front();
     const auto* bytes = static_cast<const std::byte*>(first.iov_base);
@@ -105,6 +107,22 @@ TEST(WriteGate, FinishWritesWhatIsLeft) {
   };
   ASSERT_TRUE(write_letter(gate, file, 0, 'z'));
   EXPECT_EQ(file.at(2), '\0');
+  ASSERT_TRUE(gate.finish(file));
+  EXPECT_EQ(file.at(2), 'z');
+}
+
+TEST(WriteGate, AsManyWriteAtOnceAsTheFileTakes) {
+  WatchedFile file(3);
+  file.writers_max = 2;
+  WriteGate gate;
+  file.before = [&](int64_t offset) {
+    if (offset < 2) {
+      EXPECT_TRUE(write_letter(gate, file, offset + 1, 'z'));
+      EXPECT_EQ(file.at(static_cast<size_t>(offset) + 1), offset == 0 ? 'z' : '\0');
+    }
+    return 0;
+  };
+  ASSERT_TRUE(write_letter(gate, file, 0, 'z'));
   ASSERT_TRUE(gate.finish(file));
   EXPECT_EQ(file.at(2), 'z');
 }

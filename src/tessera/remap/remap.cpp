@@ -85,13 +85,15 @@ class Draft {
     return static_cast<int64_t>(told);
   }
 
-  // Collective, before anything is written there: has all shelves kept in large pages, for those
-  // who will read them from memory.
+  // Collective, before anything is written there. Where there is no room for all shelves, that is
+  // told now, if the file system knows.
+  Result<void> extend(Interval all) {
+    return job_.exchange.agree(first_ ? reserve_or_extend(all) : Result<void>());
+  }
+
+  // Collective, once it is extended: has all shelves kept in large pages, for those who will read
+  // them from memory.
   Result<void> take_large_pages(Interval all) {
-    // Only what lies in the file can be taken; where it cannot be extended, nothing is.
-    const bool extended = first_ && file_->may_take_large_pages() && file_->truncate(all.end);
-    TESSERA_TRY(const uint64_t told, job_.exchange.all_max(extended ? 1 : 0));
-    if (told == 0) return {};
     const Interval share = own_pages(all);
     if (!share.empty()) file_->take_large_pages(share.begin, share.end);
     // Nobody writes where another still takes pages.
@@ -111,6 +113,12 @@ class Draft {
   }
 
  private:
+  Result<void> reserve_or_extend(Interval all) {
+    Result<void> reserved = file_->reserve_range(all.begin, all.end);
+    if (reserved || reserved.error().errno_value != EOPNOTSUPP) return reserved;
+    return file_->truncate(all.end);
+  }
+
   // This rank's part, which is cut at large pages; empty if there are fewer of them than ranks.
   [[nodiscard]] Interval own_pages(Interval all) const {
     const Interval pages = {all.begin / port::kLargePageBytes,
@@ -168,8 +176,12 @@ Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer>
   TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
   const Layout layout = layout_of(plan, begin, options.block_bytes);
   FillOptions how = options.fill;
+  if (!layout.rooms.empty()) TESSERA_TRY_VOID(draft.extend(layout.hull()));
   if (suits(options.large_pages, layout)) {
     TESSERA_TRY_VOID(draft.take_large_pages(layout.hull()));
+    how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
+  } else if (plan.stored_bytes() > options.large_pages.stored_bytes_max) {
+    draft.file().choose_write_ways();
     how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
   }
   how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tessera/base/aligned_bytes.hpp"
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/port/disk.hpp"
@@ -73,8 +74,8 @@ class ShareWriter {
   struct Lane {
     Interval whole;      // places of whole blocks
     int64_t at = 0;      // the next place
-    base::Bytes piece;   // of whole blocks, before `at`, not written yet
-    int64_t filled = 0;  // of the piece
+    base::AlignedBytes piece;  // of whole blocks, before `at`, not written yet
+    int64_t filled = 0;        // of the piece
     std::vector<uint64_t> sums;
     base::Bytes head;  // bytes before `whole`, and those behind it
     base::Bytes tail;

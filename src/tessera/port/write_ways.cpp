@@ -1,0 +1,63 @@
+#include "tessera/port/write_ways.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "tessera/base/aligned_bytes.hpp"
+#include "tessera/port/posix_clock.hpp"
+#include "tessera/port/system_call.hpp"
+
+namespace tessera::port {
+
+namespace {
+
+// Smaller writes cost a disk more than the system's memory ever does.
+constexpr size_t kLargeBytes = size_t{128} << 10;
+
+}  // namespace
+
+std::unique_ptr<WriteWays> WriteWays::open(int descriptor) {
+  const std::string same = "/proc/self/fd/" + std::to_string(descriptor);
+  Descriptor around(
+      uninterrupted([&] { return ::open(same.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC); }));
+  if (!around.valid()) return nullptr;
+  return std::unique_ptr<WriteWays>(new WriteWays(std::move(around)));
+}
+
+bool WriteWays::suit(int64_t offset, std::span<const iovec> memory) const {
+  if (memory.size() != 1) return false;
+  const iovec& run = memory.front();
+  const auto address = reinterpret_cast<uintptr_t>(run.iov_base);
+  return run.iov_len >= kLargeBytes &&
+         (static_cast<uint64_t>(offset) | address | run.iov_len) % base::kPageBytes == 0;
+}
+
+int WriteWays::writers_at_once() {
+  // As many as keep a disk busy.
+  constexpr int kAround = 2;
+  const WriteWay way = choice_.with([](const WriteChoice& choice) { return choice.next(); });
+  return way == WriteWay::kAround ? kAround : 1;
+}
+
+ssize_t WriteWays::write(int descriptor, int64_t offset, const iovec& memory) {
+  const WriteWay way = choice_.with([](const WriteChoice& choice) { return choice.next(); });
+  const int by = way == WriteWay::kAround ? around_.number() : descriptor;
+  const PosixClock clock;
+  const int64_t begin = clock.now_ns();
+  ssize_t written = ::pwrite(by, memory.iov_base, memory.iov_len, offset);
+  // Disks may ask for more than pages.
+  if (written < 0 && errno == EINVAL && way == WriteWay::kAround) {
+    written = ::pwrite(descriptor, memory.iov_base, memory.iov_len, offset);
+  }
+  if (written > 0) {
+    const int64_t took = clock.now_ns() - begin;
+    choice_.with([&](WriteChoice& choice) { choice.took(way, written, took); });
+  }
+  return written;
+}
+
+}  // namespace tessera::port
