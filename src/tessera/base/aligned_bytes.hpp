@@ -21,10 +21,10 @@ struct PageAllocator {
   explicit PageAllocator(const PageAllocator<Other>& /*other*/) {}
 
   [[nodiscard]] T* allocate(size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{kPageBytes}));
+    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kPageBytes}));
   }
   void deallocate(T* memory, size_t /*count*/) {
-    ::operator delete(memory, std::align_val_t{kPageBytes});
+    ::operator delete (memory, std::align_val_t{kPageBytes});
   }
 
   friend bool operator==(const PageAllocator&, const PageAllocator&) { return true; }

@@ -121,7 +121,7 @@ class PlainFile final : public File {
   const Descriptor descriptor_;
   const EmulatedStore store_;
   Guarded<std::shared_ptr<const FileMapping>> pages_;  // what emulated_pages() found last
-  std::unique_ptr<WriteWays> write_ways_;  // if choose_write_ways() found any
+  std::unique_ptr<WriteWays> write_ways_;              // if choose_write_ways() found any
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
   mutable std::atomic<Suits> mapping_suits_ = Suits::kUnknown;

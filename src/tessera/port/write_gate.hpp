@@ -55,9 +55,9 @@ class WriteGate {
   };
   struct State {
     int writers = 0;
-    std::vector<Piece> left;         // since the gate was taken
+    std::vector<Piece> left;                // since the gate was taken
     std::vector<base::AlignedBytes> spare;  // of pieces that were written
-    int64_t left_bytes = 0;          // of memory: left, or left earlier and not written yet
+    int64_t left_bytes = 0;                 // of memory: left, or left earlier and not written yet
     int64_t spare_bytes = 0;
     uint64_t pieces_left = 0;  // ever
     uint64_t pieces_written = 0;

@@ -72,8 +72,8 @@ class ShareWriter {
  private:
   // The share of one shelf.
   struct Lane {
-    Interval whole;      // places of whole blocks
-    int64_t at = 0;      // the next place
+    Interval whole;            // places of whole blocks
+    int64_t at = 0;            // the next place
     base::AlignedBytes piece;  // of whole blocks, before `at`, not written yet
     int64_t filled = 0;        // of the piece
     std::vector<uint64_t> sums;
