@@ -24,6 +24,7 @@
 
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
+#include "tessera/port/write_choice.hpp"
 
 namespace tessera::port {
 
@@ -81,8 +82,8 @@ class File {
   [[nodiscard]] virtual base::Result<void> reserve_range(int64_t begin, int64_t end);
   // From now on large writes may go around the memory in which the system keeps files, wherever
   // that turns out quicker (write_ways.hpp). Promises nothing. Requires that nobody writes the file
-  // meanwhile.
-  virtual void choose_write_ways() {}
+  // meanwhile, and that the choice outlives it.
+  virtual void choose_write_ways(SharedWriteChoice& /*choice*/) {}
   // How many threads may write the file at this time without taking turns.
   [[nodiscard]] virtual int writers_at_once() const { return 1; }
   // Has a part of the file, which holds nothing but zeros and is about to be written, kept in large

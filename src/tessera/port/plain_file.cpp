@@ -185,8 +185,8 @@ void PlainFile::begin_write_back(int64_t offset, int64_t size_bytes) {
   (void)::sync_file_range(descriptor(), offset, size_bytes, SYNC_FILE_RANGE_WRITE);
 }
 
-void PlainFile::choose_write_ways() {
-  if (!write_ways_ && is_local()) write_ways_ = WriteWays::open(descriptor());
+void PlainFile::choose_write_ways(SharedWriteChoice& choice) {
+  if (is_local()) write_ways_ = WriteWays::open(descriptor(), choice);
 }
 
 int PlainFile::writers_at_once() const { return write_ways_ ? write_ways_->writers_at_once() : 1; }

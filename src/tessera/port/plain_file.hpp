@@ -54,7 +54,7 @@ class PlainFile final : public File {
   void begin_write_back(int64_t offset, int64_t size_bytes) override;
   [[nodiscard]] base::Result<void> reserve_range(int64_t begin, int64_t end) override;
   // Files of this machine only. Where the system has no locks of open files, range locks are lost.
-  void choose_write_ways() override;
+  void choose_write_ways(SharedWriteChoice& choice) override;
   [[nodiscard]] int writers_at_once() const override;
   void take_large_pages(int64_t begin, int64_t end) override;
 

@@ -22,12 +22,23 @@ void WriteChoice::took(WriteWay way, int64_t bytes, int64_t nanoseconds) {
   if (trial_left_ > 0) {
     if (way == used_) return;  // of a thread that asked before the trial
     trial_left_ -= bytes;
-    if (trial_left_ > 0) return;
+    if (!trial_is_over()) return;
+    trial_left_ = 0;
   } else {
     until_trial_ -= bytes;
   }
   use_the_quicker();
   begin_trial_if_due();
+}
+
+bool WriteChoice::memory_is_quick() const {
+  const Taken& memory = taken(WriteWay::kThroughMemory);
+  return memory.known() && memory.of_byte() <= kQuickNs;
+}
+
+bool WriteChoice::trial_is_over() const {
+  const double usual = taken(used_).of_byte() * static_cast<double>(kTrialBytes);
+  return trial_left_ <= 0 || taken(other(used_)).nanoseconds > usual;
 }
 
 void WriteChoice::use_the_quicker() {
@@ -37,7 +48,7 @@ void WriteChoice::use_the_quicker() {
 }
 
 void WriteChoice::begin_trial_if_due() {
-  if (until_trial_ > 0) return;
+  if (until_trial_ > 0 || (used_ == WriteWay::kThroughMemory && memory_is_quick())) return;
   between_trials_ = std::min(2 * between_trials_, kLastTrialBytes);
   until_trial_ = between_trials_;
   trial_left_ = kTrialBytes;

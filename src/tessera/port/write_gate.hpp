@@ -43,6 +43,9 @@ class WriteGate {
   [[nodiscard]] base::Result<void> write(File& file, int64_t offset, base::AlignedBytes& memory,
                                          size_t bytes);
 
+  // What files may choose their ways by, which all threads use then (File::choose_write_ways()).
+  [[nodiscard]] SharedWriteChoice& choice() { return choice_; }
+
   // Waits until (G4) holds; writes what is left where nobody else does.
   [[nodiscard]] base::Result<void> finish(File& file);
 
@@ -78,6 +81,7 @@ class WriteGate {
 
   const int64_t left_bytes_max_;
   Monitor<State> state_;
+  SharedWriteChoice choice_;
 };
 
 }  // namespace tessera::port

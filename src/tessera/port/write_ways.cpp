@@ -42,12 +42,12 @@ ssize_t write_around(int descriptor, int64_t offset, const iovec& memory) {
 
 }  // namespace
 
-std::unique_ptr<WriteWays> WriteWays::open(int descriptor) {
+std::unique_ptr<WriteWays> WriteWays::open(int descriptor, SharedWriteChoice& choice) {
   const std::string same = "/proc/self/fd/" + std::to_string(descriptor);
   Descriptor around(
       uninterrupted([&] { return ::open(same.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC); }));
   if (!around.valid()) return nullptr;
-  return std::unique_ptr<WriteWays>(new WriteWays(std::move(around)));
+  return std::unique_ptr<WriteWays>(new WriteWays(std::move(around), choice));
 }
 
 bool WriteWays::suit(int64_t offset, std::span<const iovec> memory) const {

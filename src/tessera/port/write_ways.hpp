@@ -12,17 +12,18 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "tessera/port/descriptor.hpp"
-#include "tessera/port/guarded.hpp"
 #include "tessera/port/write_choice.hpp"
 
 namespace tessera::port {
 
 class WriteWays {
  public:
-  // Of a file that is open for writing; nothing where it cannot be written around memory.
-  [[nodiscard]] static std::unique_ptr<WriteWays> open(int descriptor);
+  // Of a file that is open for writing; nothing where it cannot be written around memory. The
+  // choice outlives them.
+  [[nodiscard]] static std::unique_ptr<WriteWays> open(int descriptor, SharedWriteChoice& choice);
 
   // Whether one of the two ways is chosen for such a write.
   [[nodiscard]] bool suit(int64_t offset, std::span<const iovec> memory) const;
@@ -32,10 +33,11 @@ class WriteWays {
   [[nodiscard]] ssize_t write(int descriptor, int64_t offset, const iovec& memory);
 
  private:
-  explicit WriteWays(Descriptor around) : around_(std::move(around)) {}
+  WriteWays(Descriptor around, SharedWriteChoice& choice)
+      : around_(std::move(around)), choice_(choice) {}
 
   const Descriptor around_;
-  Guarded<WriteChoice> choice_;
+  SharedWriteChoice& choice_;
 };
 
 }  // namespace tessera::port

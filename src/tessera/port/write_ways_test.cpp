@@ -25,7 +25,8 @@ base::AlignedBytes piece_of(int64_t number) {
 TEST(WriteWays, SuitsOneLargeRunAtPages) {
   const TestDirectory directory;
   const auto file = PlainFile::open(directory.path("file"), kNew).value();
-  const auto ways = WriteWays::open(file->descriptor());
+  SharedWriteChoice choice;
+  const auto ways = WriteWays::open(file->descriptor(), choice);
   if (!ways) GTEST_SKIP() << "files of this file system are not written around memory";
   base::AlignedBytes memory = piece_of(0);
   const auto suit = [&](int64_t offset, size_t begin, size_t bytes) {
@@ -42,23 +43,29 @@ TEST(WriteWays, SuitsOneLargeRunAtPages) {
   EXPECT_FALSE(ways->suit(0, two));
 }
 
-// Past the first trial, so by both ways; and a write that suits neither, across two pieces.
+// By both ways, as if memory was slow; and a write that suits neither, across two pieces.
 TEST(WriteWays, FilesHaveTheSameBytesByWhicheverWay) {
   const TestDirectory directory;
   const auto file = PlainFile::open(directory.path("file"), kNew).value();
-  file->choose_write_ways();
+  SharedWriteChoice choice;
+  file->choose_write_ways(choice);
   base::Bytes expected;
   const auto write = [&](int64_t offset, base::ByteView bytes) {
     expected.resize(std::max(expected.size(), static_cast<size_t>(offset) + bytes.size()));
     std::copy(bytes.begin(), bytes.end(), expected.begin() + offset);
     return file->write_at(offset, bytes).bytes == std::ssize(bytes);
   };
-  const int64_t pieces =
-      (WriteChoice::kFirstTrialBytes + 2 * WriteChoice::kTrialBytes) / kPieceBytes;
-  for (int64_t number = 0; number < pieces; ++number) {
+  constexpr int64_t kPieces = 16;
+  for (int64_t number = 0; number < kPieces; ++number) {
+    if (number == kPieces / 2) {
+      choice.with([](WriteChoice& made) {
+        made.took(WriteWay::kThroughMemory, WriteChoice::kFirstTrialBytes, int64_t{1} << 40);
+        EXPECT_EQ(made.next(), WriteWay::kAround);
+      });
+    }
     ASSERT_TRUE(write(number * kPieceBytes, piece_of(number)));
   }
-  ASSERT_TRUE(write((pieces - 1) * kPieceBytes - 2, base::Bytes(5, std::byte{255})));
+  ASSERT_TRUE(write(kPieceBytes - 2, base::Bytes(5, std::byte{255})));
   base::Bytes read(expected.size() + 1);
   EXPECT_EQ(file->read_at(0, read).bytes, std::ssize(expected));
   read.pop_back();

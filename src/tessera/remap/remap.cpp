@@ -170,20 +170,31 @@ bool suits(const LargePageOptions& options, const Layout& layout) {
          layout.hull().length() / std::ssize(layout.rooms) >= options.shelf_bytes_min;
 }
 
-Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer> consumers,
-                                  const Plan& plan, const RemapOptions& options) {
-  Draft draft(job);
-  TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
-  const Layout layout = layout_of(plan, begin, options.block_bytes);
+// Collective: makes room for the shelves, and answers how they are to be written.
+Result<FillOptions> prepare(Draft& draft, const Layout& layout, const RemapOptions& options,
+                            port::WriteGate& gate) {
   FillOptions how = options.fill;
-  if (!layout.rooms.empty()) TESSERA_TRY_VOID(draft.extend(layout.hull()));
+  how.gate = &gate;
+  if (layout.rooms.empty()) return how;
+  TESSERA_TRY_VOID(draft.extend(layout.hull()));
   if (suits(options.large_pages, layout)) {
     TESSERA_TRY_VOID(draft.take_large_pages(layout.hull()));
     how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
-  } else if (plan.stored_bytes() > options.large_pages.stored_bytes_max) {
-    draft.file().choose_write_ways();
+  } else if (layout.hull().length() > options.large_pages.stored_bytes_max) {
+    draft.file().choose_write_ways(gate.choice());
     how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
   }
+  return how;
+}
+
+Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer> consumers,
+                                  const Plan& plan, const RemapOptions& options) {
+  port::WriteGate own;
+  Draft draft(job);
+  TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
+  const Layout layout = layout_of(plan, begin, options.block_bytes);
+  TESSERA_TRY(FillOptions how, prepare(draft, layout, options,
+                                       options.fill.gate != nullptr ? *options.fill.gate : own));
   how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;
   auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, how);
   if (!filled) return base::failure_of(filled);
