@@ -104,7 +104,7 @@ base::Result<void> OpenFile::set_view(MPI_Offset displacement, MPI_Datatype etyp
   } else {
     made = make_view({displacement, etype, filetype, datarep}, only_read());
   }
-  TESSERA_TRY(const ViewChange change, agree_on_view(made, info != MPI_INFO_NULL));
+  TESSERA_TRY(const ViewChange change, agree_on_view(made, tells_more(info)));
   drop_type(view.etype);
   drop_type(view.filetype);
   view = *std::move(made);

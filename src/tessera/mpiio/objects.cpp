@@ -153,7 +153,9 @@ FileName parse_file_name(const std::string& given) {
 Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {
   if (!opening.named && !opening.hints.object_layout) return std::unique_ptr<cache::ObjectFile>();
   if (!opening.write) container::hold_for_reading(opening.file);
-  TESSERA_TRY(const Kind kind, agree_on_kind(opening));
+  // A name that says so is an object file's, unless it may have to be made.
+  const bool known = opening.named && !opening.write;
+  TESSERA_TRY(const Kind kind, known ? Kind::kObject : agree_on_kind(opening));
   if (kind == Kind::kPlain) return std::unique_ptr<cache::ObjectFile>();
   cache::ObjectFileOptions options;
   options.write = opening.write;

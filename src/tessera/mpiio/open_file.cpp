@@ -129,6 +129,16 @@ move::Profiles& profiles() {
   return all;
 }
 
+// Whether one of the values is another than that given before.
+bool tells_more(const std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>& more) {
+  return std::any_of(more.begin(), more.end(), [&](const base::KeyValue& value) {
+    const auto before = std::find_if(given.rbegin(), given.rend(), [&](const base::KeyValue& old) {
+      return old.first == value.first;
+    });
+    return before == given.rend() || before->second != value.second;
+  });
+}
+
 // Adds values to those given before; later ones count.
 void merge(std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>& more) {
   given.insert(given.end(), more.begin(), more.end());
@@ -142,12 +152,15 @@ struct OpenFile::Opening {
   bool object = false;  // by its name
   port::OpenMode mode;
   bool write_only = false;
+  // Nobody has to wait for another rank: the file is there, and nothing is asked of its contents.
+  bool alone = false;
 
   Opening(const FileName& name, int amode) : path(name.path), object(name.object) {
     mode.write = (amode & MPI_MODE_RDONLY) == 0;
     mode.create = (amode & MPI_MODE_CREATE) != 0;
     mode.exclusive = (amode & MPI_MODE_EXCL) != 0;
     write_only = (amode & MPI_MODE_WRONLY) != 0;
+    alone = !mode.create && (amode & MPI_MODE_APPEND) == 0;
   }
 
   // Files for writing are opened for reading too where that is allowed: some ways of writing read
@@ -193,6 +206,11 @@ base::Result<void> OpenFile::open_others(const Opening& opening) {
   return {};
 }
 
+base::Result<void> OpenFile::open_alone(MPI_Comm comm, const Opening& opening) {
+  TESSERA_TRY_VOID(open_others(opening));
+  return prepare(comm);
+}
+
 base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, int amode,
                                        MPI_Info info) {
   const Stopwatch watch;
@@ -211,6 +229,7 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   auto hints = parse_hints(opened->given_);
   base::Result<void> ready = check_amode(amode);
   if (ready && !hints) ready = fault(MPI_ERR_INFO_VALUE, hints.error().message());
+  if (ready && opening.alone) ready = opened->open_alone(comm, opening);
   // What is recorded is gathered from all ranks, so all or none must do it.
   const int64_t agreed = int64_t{amode} | (ViewRecord::wanted() ? kRecords : 0);
   TESSERA_TRY(
@@ -221,8 +240,10 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   opened->take_hints(*std::move(hints));
   if (ViewRecord::wanted()) opened->record = std::make_unique<ViewRecord>(opening.path);
 
-  TESSERA_TRY_VOID(
-      exchange.agree(exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>()));
+  if (!opening.alone) {
+    TESSERA_TRY_VOID(
+        exchange.agree(exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>()));
+  }
   const base::Result<void> verdict = opened->start(comm, opening);
   if (!verdict) {
     if (opened->created_) ::unlink(opening.path.c_str());
@@ -235,7 +256,8 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
 }
 
 base::Result<void> OpenFile::start(MPI_Comm comm, const Opening& opening) {
-  TESSERA_TRY_VOID(group->exchange().agree(open_others(opening)));
+  if (!opening.alone) TESSERA_TRY_VOID(group->exchange().agree(open_others(opening)));
+  file->set_ring_use(ring_use(hints->uring));
   const ObjectOpening asked = {*file, *group, *hints, opening.object, opening.mode.write, created_};
   TESSERA_TRY(objects, open_objects(asked));
   if (!objects && hints->cache && opening.mode.write) {
@@ -243,7 +265,7 @@ base::Result<void> OpenFile::start(MPI_Comm comm, const Opening& opening) {
     store = std::move(cached.store);
     objects = std::move(cached.objects);
   }
-  return group->exchange().agree(prepare(comm));
+  return opening.alone ? base::Result<void>() : group->exchange().agree(prepare(comm));
 }
 
 base::Result<int64_t> OpenFile::size() const { return objects ? objects->size() : file->size(); }
@@ -261,7 +283,6 @@ void OpenFile::take_hints(move::Hints given) {
 }
 
 base::Result<void> OpenFile::prepare(MPI_Comm comm) {
-  file->set_ring_use(ring_use(hints->uring));
   TESSERA_TRY(const move::KnownCosts known, profiles().costs_for(*file));
   costs = known.costs;
   if (group->rank() == 0) Journal::get().note_costs(path, known.origin);
@@ -419,6 +440,10 @@ base::Result<void> OpenFile::settle_locks() {
   TESSERA_TRY_VOID(locks->settle(*hints, view, only_read(), *group));
   if (group->rank() == 0) Journal::get().note_locks(path, locks->explanation());
   return {};
+}
+
+bool OpenFile::tells_more(MPI_Info info) const {
+  return mpiio::tells_more(given_, info_values(info));
 }
 
 base::Result<void> OpenFile::set_info(MPI_Info info, base::Result<void> mine) {

@@ -142,9 +142,12 @@ class OpenFile {
   struct Opening;
   base::Result<void> open_first(const Opening& opening);
   base::Result<void> open_others(const Opening& opening);
+  base::Result<void> open_alone(MPI_Comm comm, const Opening& opening);
   base::Result<void> prepare(MPI_Comm comm);
   // Collective.
   base::Result<void> start(MPI_Comm comm, const Opening& opening);
+  // Whether an info holds anything that the program has not said before.
+  [[nodiscard]] bool tells_more(MPI_Info info) const;
   void take_hints(move::Hints given);
   void mark_changes();
   // Of the file, as far as this rank knows; 0 if it cannot be told.
@@ -154,7 +157,7 @@ class OpenFile {
   [[nodiscard]] base::Result<void> agree_on_size(MPI_Offset size);
   struct ViewChange {
     bool pointer_moves = false;  // the shared pointer is to be set to 0: all have read it by then
-    bool informs = false;        // some rank gives hints with its view
+    bool informs = false;        // some rank gives other hints with its view
   };
   // The verdict on the views of all ranks. Collective.
   [[nodiscard]] base::Result<ViewChange> agree_on_view(const base::Result<FileView>& made,
