@@ -239,11 +239,20 @@ Result<void> check_hint(std::string_view name, std::string_view value) {
   return {};
 }
 
-Hints::Hints() {
-  for (const Option& option : kTable) {
-    values_.push_back(parse_value(option, option.default_text).value());
-  }
-  settle();
+Hints::Hints() : Hints(defaults()) {}
+
+Hints::Hints(std::vector<Value> values) : values_(std::move(values)) { settle(); }
+
+// Made once: every file that is opened begins with them.
+const Hints& Hints::defaults() {
+  static const Hints made = [] {
+    std::vector<Value> values;
+    for (const Option& option : kTable) {
+      values.push_back(parse_value(option, option.default_text).value());
+    }
+    return Hints(std::move(values));
+  }();
+  return made;
 }
 
 Result<Hints> Hints::parse(const HintSources& sources) {
@@ -366,6 +375,7 @@ base::Bytes Hints::common() const {
 }
 
 Result<void> Hints::take_common(base::ByteView values) {
+  if (base::equal(values, common())) return {};
   base::ByteReader reader(values);
   for (const std::string_view name : kCommon) {
     TESSERA_TRY(const base::ByteView value, reader.sized_bytes());

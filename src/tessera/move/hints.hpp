@@ -111,6 +111,8 @@ class Hints {
     int64_t number = 0;
   };
 
+  explicit Hints(std::vector<Value> values);  // in table order
+  static const Hints& defaults();
   static base::Result<Value> parse_value(const base::Option& option, std::string_view text);
 
   base::Result<void> set(std::string_view name, std::string_view text);
