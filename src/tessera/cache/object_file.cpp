@@ -128,6 +128,11 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
   }
   Found found;
   TESSERA_TRY(found.blob, opened->read_blob());
+  found.superblock = opened->superblock();
+  if (!options.write) {
+    found.contents = KeptContents::of_process().take(found.superblock, found.blob);
+    if (found.contents) return found;
+  }
   // For all ranks: what this one takes for good, they all do.
   TESSERA_TRY(found.contents, opened->contents_of(found.blob));
   if (options.write) {
@@ -135,7 +140,6 @@ Result<ObjectFile::Found> ObjectFile::open_container(port::File& file, port::Ran
     if (!checked)
       return base::fail(checked.error().code, file.path() + ": " + checked.error().context);
   }
-  found.superblock = opened->superblock();
   return found;
 }
 
@@ -184,8 +188,11 @@ Result<ObjectFile::Found> ObjectFile::share(const Ranks& ranks, Result<Found> mi
   Bytes told;
   if (ranks.exchange.rank() == 0 && mine) told = encode_found(*mine);
   TESSERA_TRY(Bytes heard, ranks.exchange.broadcast(0, std::move(told)));
-  if (!heard.empty() && ranks.exchange.rank() == 0) return mine;
-  if (!heard.empty()) return decode_found(std::move(heard));
+  if (!heard.empty()) {
+    TESSERA_TRY(Found found, decode_found(std::move(heard)));
+    if (ranks.exchange.rank() == 0) found.contents = std::move(mine->contents);
+    return found;
+  }
   const Result<void> verdict =
       ranks.exchange.agree(mine ? Result<void>() : Result<void>(base::failure_of(mine)));
   TESSERA_ASSERT(!verdict);
@@ -217,11 +224,27 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open(port::File& file, const Ran
 }
 
 Result<void> ObjectFile::start(Found& found) {
+  if (!found.contents && !options_.write) {
+    found.contents = KeptContents::of_process().take(found.superblock, found.blob);
+  }
   if (!found.contents) {
     TESSERA_TRY(found.contents, container::decode_contents(found.blob, map::Origin::kChecked));
   }
   state_.with([&](State& state) { state.contents = *std::move(found.contents); });
-  return adopt(found);
+  TESSERA_TRY_VOID(adopt(found));
+  if (!options_.write && KeptContents::suits(found.blob)) {
+    origin_ = {found.superblock, std::move(found.blob)};
+  }
+  return {};
+}
+
+// Whoever only reads has the contents as they were decoded, but for the allocations.
+ObjectFile::~ObjectFile() {
+  if (!origin_) return;
+  state_.with([&](State& state) {
+    state.contents.allocations = *state.committed;
+    KeptContents::of_process().keep(*std::move(origin_), std::move(state.contents));
+  });
 }
 
 // All empty their logs before anybody tells anything: the memory may have been another file's.

@@ -29,6 +29,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/cache/change.hpp"
+#include "tessera/cache/kept_contents.hpp"
 #include "tessera/cache/news.hpp"
 #include "tessera/cache/regions.hpp"
 #include "tessera/container/container.hpp"
@@ -86,6 +87,10 @@ class ObjectFile {
                                                                       const Ranks& ranks,
                                                                       port::Random& random,
                                                                       ObjectFileOptions options);
+
+  ~ObjectFile();
+  ObjectFile(const ObjectFile&) = delete;
+  ObjectFile& operator=(const ObjectFile&) = delete;
 
   // Gives bytes their places before they are written: those of each shelf together, as the map
   // says, whose allocation i is shelf i. Bytes on several shelves are written to all of them. Holds
@@ -279,6 +284,7 @@ class ObjectFile {
   bool coherent_ = false;                          // by the program's wish
   std::optional<container::Container> container_;  // of the first rank
   int64_t size_before_ = 0;                        // of the container when it was opened
+  std::optional<KeptContents::Origin> origin_;     // of contents that are only read, to be kept
   std::optional<container::WriterView> view_;
   port::Guarded<State> state_;
 };
