@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 
 namespace tessera::base {
@@ -26,7 +27,10 @@ std::string_view text_of(ByteView bytes) {
 
 Bytes copy_of(ByteView bytes) { return {bytes.begin(), bytes.end()}; }
 
-bool equal(ByteView a, ByteView b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+// The library's own comparison goes byte by byte where the iterators are those of spans.
+bool equal(ByteView a, ByteView b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
 
 template <Word T>
 Result<T> ByteReader::word() {

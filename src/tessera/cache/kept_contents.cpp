@@ -16,7 +16,7 @@ std::optional<container::Contents> KeptContents::take(const container::Superbloc
         !base::equal(kept->origin.blob, blob)) {
       return std::nullopt;
     }
-    return std::exchange(kept, std::nullopt)->contents;
+    return std::move(std::exchange(kept, std::nullopt)->contents);
   });
 }
 
