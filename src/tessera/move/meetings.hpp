@@ -56,8 +56,6 @@ class Meetings {
   // before.
   [[nodiscard]] base::Result<void> conclude(base::Result<void> verdict, bool safe);
 
-  // Whether a meeting was left out since the last one; the same on all ranks.
-  [[nodiscard]] bool owed() const { return owes_meeting_; }
   // What went wrong on this rank and the others do not know, for a collective call that makes it
   // its verdict. All ranks call it.
   [[nodiscard]] base::Result<void> take();

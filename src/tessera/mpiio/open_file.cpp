@@ -306,9 +306,6 @@ OpenFile::~OpenFile() {
 base::Result<void> OpenFile::close(OpenFile* opened) {
   const Stopwatch watch;
   const std::string path = opened->path;
-  const bool remove = (opened->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
-  // Those who only read have told each other what went wrong, and leave nothing behind.
-  const bool meets = remove || !opened->only_read() || opened->meetings.owed();
   wait_for_jobs(*opened);
   base::Result<void> mine = opened->meetings.take();
   opened->mark_changes();
@@ -319,9 +316,11 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   opened->locks.reset();
   opened->file.reset();
   const std::shared_ptr<Group> group = opened->group;
+  const bool remove = (opened->amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
   opened->forget_file();
   delete opened;
-  base::Result<void> verdict = meets ? group->exchange().agree(mine) : mine;
+  // Also of those who only read: programs count on it that nobody reads any more.
+  base::Result<void> verdict = group->exchange().agree(mine);
   if (remove) {
     const bool mine_to_do = group->rank() == 0;
     const auto removed = group->exchange().agree(mine_to_do ? delete_file(path) : mine);

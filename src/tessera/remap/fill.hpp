@@ -25,8 +25,8 @@
 namespace tessera::remap {
 
 // Written at a time, where shelves are few, and so large are the pages in which the system keeps
-// it. For those of a large piece it seems to take memory that the host of a virtual machine gives
-// only slowly, so they are for files that are small and will be read from memory.
+// it, if it has such memory at hand. Large ones are for files that will be read from memory, and
+// for those so large that memory may not take them at once (port/write_ways.hpp).
 inline constexpr int64_t kPieceBytes = int64_t{128} << 10;
 inline constexpr int64_t kLargePieceBytes = int64_t{512} << 10;
 
