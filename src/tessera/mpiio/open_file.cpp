@@ -129,16 +129,6 @@ move::Profiles& profiles() {
   return all;
 }
 
-// Whether one of the values is another than that given before.
-bool tells_more(const std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>& more) {
-  return std::any_of(more.begin(), more.end(), [&](const base::KeyValue& value) {
-    const auto before = std::find_if(given.rbegin(), given.rend(), [&](const base::KeyValue& old) {
-      return old.first == value.first;
-    });
-    return before == given.rend() || before->second != value.second;
-  });
-}
-
 // Adds values to those given before; later ones count.
 void merge(std::vector<base::KeyValue>& given, const std::vector<base::KeyValue>& more) {
   given.insert(given.end(), more.begin(), more.end());
@@ -444,7 +434,14 @@ base::Result<void> OpenFile::settle_locks() {
 }
 
 bool OpenFile::tells_more(MPI_Info info) const {
-  return mpiio::tells_more(given_, info_values(info));
+  const auto said = [this](const base::KeyValue& value) {
+    const auto last =
+        std::find_if(given_.rbegin(), given_.rend(),
+                     [&](const base::KeyValue& before) { return before.first == value.first; });
+    return last != given_.rend() && last->second == value.second;
+  };
+  const auto values = info_values(info);
+  return !std::all_of(values.begin(), values.end(), said);
 }
 
 base::Result<void> OpenFile::set_info(MPI_Info info, base::Result<void> mine) {

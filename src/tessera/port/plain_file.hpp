@@ -53,7 +53,8 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<void> sync() override;
   void begin_write_back(int64_t offset, int64_t size_bytes) override;
   [[nodiscard]] base::Result<void> reserve_range(int64_t begin, int64_t end) override;
-  // Files of this machine only. Where the system has no locks of open files, range locks are lost.
+  // Files of this machine only. Range locks last until then where the system has none of open
+  // files.
   void choose_write_ways(SharedWriteChoice& choice) override;
   [[nodiscard]] int writers_at_once() const override;
   void take_large_pages(int64_t begin, int64_t end) override;

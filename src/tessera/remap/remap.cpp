@@ -115,8 +115,9 @@ class Draft {
  private:
   Result<void> reserve_or_extend(Interval all) {
     Result<void> reserved = file_->reserve_range(all.begin, all.end);
-    if (reserved || reserved.error().errno_value != EOPNOTSUPP) return reserved;
-    return file_->truncate(all.end);
+    const int why = reserved ? 0 : reserved.error().errno_value;
+    const bool is_full = why == ENOSPC || why == EDQUOT || why == EFBIG;
+    return reserved || is_full ? reserved : file_->truncate(all.end);
   }
 
   // This rank's part, which is cut at large pages; empty if there are fewer of them than ranks.
@@ -175,7 +176,7 @@ Result<FillOptions> prepare(Draft& draft, const Layout& layout, const RemapOptio
                             port::WriteGate& gate) {
   FillOptions how = options.fill;
   how.gate = &gate;
-  if (layout.rooms.empty()) return how;
+  if (layout.rooms.empty() || layout.hull().empty()) return how;
   TESSERA_TRY_VOID(draft.extend(layout.hull()));
   if (suits(options.large_pages, layout)) {
     TESSERA_TRY_VOID(draft.take_large_pages(layout.hull()));
