@@ -313,7 +313,7 @@ File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory
 
 File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memory) {
   const auto once = [&](std::span<const iovec> part) {
-    if (write_ways_ && write_ways_->suit(offset, part)) {
+    if (write_ways_ && WriteWays::suit(offset, part)) {
       return write_ways_->write(descriptor(), offset, part.front());
     }
     return write_once(descriptor(), offset, part);

@@ -50,7 +50,7 @@ std::unique_ptr<WriteWays> WriteWays::open(int descriptor, SharedWriteChoice& ch
   return std::unique_ptr<WriteWays>(new WriteWays(std::move(around), choice));
 }
 
-bool WriteWays::suit(int64_t offset, std::span<const iovec> memory) const {
+bool WriteWays::suit(int64_t offset, std::span<const iovec> memory) {
   if (memory.size() != 1) return false;
   const iovec& run = memory.front();
   const auto address = reinterpret_cast<uintptr_t>(run.iov_base);

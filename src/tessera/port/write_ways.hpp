@@ -26,7 +26,7 @@ class WriteWays {
   [[nodiscard]] static std::unique_ptr<WriteWays> open(int descriptor, SharedWriteChoice& choice);
 
   // Whether one of the two ways is chosen for such a write.
-  [[nodiscard]] bool suit(int64_t offset, std::span<const iovec> memory) const;
+  [[nodiscard]] static bool suit(int64_t offset, std::span<const iovec> memory);
   // How many threads may write at this time without taking turns.
   [[nodiscard]] int writers_at_once();
   // As pwrite. Requires suit(), of one run of memory.
