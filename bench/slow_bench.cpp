@@ -88,7 +88,7 @@ Result<std::string> requests_text(SlowMachine& machine, const JobKind& ours,
       (after.bytes - before.bytes) / kMegabyte, after.largest_bytes / 1024);
 }
 
-Result<Case> make_case(const Shared& machine, int side) {
+Result<Case> make_case(const Shared& machine, int side, bool verify) {
   if (const auto mounted = mount_once(*machine); !mounted) {
     return left_out(mounted.error().message());
   }
@@ -96,6 +96,7 @@ Result<Case> make_case(const Shared& machine, int side) {
   plain.slow = true;
   Operation objects = plain;
   objects.file = FileKind::kReplicated;
+  if (!verify) objects.hints = "tessera_verify=off";
   const int ranks = side * side;
   const JobKind ours = tessera_at(ranks);
   TESSERA_TRY_VOID(put_tiles_in_one_place(*machine->pool, side, objects));
@@ -121,8 +122,12 @@ std::vector<CaseMaker> slow_cases() {
   const auto machine = std::make_shared<SlowMachine>();
   std::vector<CaseMaker> cases;
   for (const int side : {2, 4}) {
-    cases.push_back({fmt::format("slow file system: tile read {0}x{0}, the read", side),
-                     "object files: slow file system", [=] { return make_case(machine, side); }});
+    for (const bool verify : {false, true}) {
+      cases.push_back({fmt::format("slow file system: tile read {0}x{0}, the read, {1}", side,
+                                   verify ? "verified" : "not verified"),
+                       "object files: slow file system",
+                       [=] { return make_case(machine, side, verify); }});
+    }
   }
   return cases;
 }

@@ -8,24 +8,23 @@
 #include <new>
 #include <vector>
 
-namespace tessera::base {
+#include "tessera/base/page.hpp"
 
-inline constexpr size_t kPageBytes = 4096;
+namespace tessera::base {
 
 template <typename T>
 struct PageAllocator {
   using value_type = T;
+  static constexpr std::align_val_t kAlignment{static_cast<size_t>(kPageBytes)};
 
   PageAllocator() = default;
   template <typename Other>
   explicit PageAllocator(const PageAllocator<Other>& /*other*/) {}
 
   [[nodiscard]] T* allocate(size_t count) {
-    return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{kPageBytes}));
+    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
   }
-  void deallocate(T* memory, size_t /*count*/) {
-    ::operator delete (memory, std::align_val_t{kPageBytes});
-  }
+  void deallocate(T* memory, size_t /*count*/) { ::operator delete(memory, kAlignment); }
 
   friend bool operator==(const PageAllocator&, const PageAllocator&) { return true; }
 };

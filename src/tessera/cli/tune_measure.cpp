@@ -8,6 +8,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/bytes.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/port/seeded_random.hpp"
 
 namespace tessera::cli {
@@ -17,7 +18,7 @@ namespace {
 using base::Result;
 using move::Costs;
 
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 constexpr int64_t kFilledBytes = int64_t{1} << 20;  // at a time
 constexpr int64_t kLargeBytesMax = int64_t{4} << 20;
 // Behind the end: so few that a machine with other work seldom interrupts them.

@@ -34,8 +34,11 @@ namespace tessera::container {
 // another machine, fewer of them are better.
 inline constexpr int64_t kTransferBytes = int64_t{256} << 10;
 inline constexpr int64_t kRemoteTransferBytes = int64_t{16} << 20;
-// Of a transfer from another machine, what one request of it fetches; they wait together.
-inline constexpr int64_t kRemotePieceBytes = int64_t{1} << 20;
+// Of a transfer from another machine, what one request of it fetches; they wait together. FUSE file
+// systems answer somewhat less than 1 MiB at a time: 256 pages of memory that need not begin at
+// one, and fewer if they go through a pipe. A longer piece would be two requests, one of them
+// short.
+inline constexpr int64_t kRemotePieceBytes = int64_t{960} << 10;
 
 struct BlockReaderOptions {
   int64_t block_bytes = kBlockBytes;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/page.hpp"
 #include "tessera/move/amounts.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/move/large_pages.hpp"
@@ -11,7 +12,7 @@ namespace tessera::move {
 
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 // Pages that are closer together than this share the cost of making them writable, more or less.
 constexpr int64_t kGroupGapMax = int64_t{256} << 10;
 // A fault of a reader brings so much of the file, where it is in memory.

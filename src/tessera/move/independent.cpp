@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "tessera/base/page.hpp"
 #include "tessera/port/plain_file.hpp"
 
 namespace tessera::move {
 
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 // For fewer it is not worth finding out what pages cost.
 constexpr int64_t kProbedPagesMin = 256;
 // Places of a move at which the system is asked whether they are in memory.

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/page.hpp"
 
 namespace tessera::move {
 
 namespace {
 
 // Pieces that begin and end at pages are written without touching parts of pages.
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 
 int64_t piece_end(int64_t begin, int64_t length_max) {
   const int64_t end = begin + length_max;

@@ -1,17 +1,17 @@
 #include "tessera/move/page_costs.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
+#include "tessera/base/page.hpp"
 #include "tessera/move/large_pages.hpp"
 #include "tessera/port/file_mapping.hpp"
+#include "tessera/port/page_faults.hpp"
 
 namespace tessera::move {
 
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 // A fault of a reader brings so much of the file.
 constexpr int64_t kFaultBytes = int64_t{64} << 10;
 // Enough to tell large pages from small ones.
@@ -35,19 +35,13 @@ base::Result<Trial> begin_trial(const port::PlainFile& file, Interval part, int6
   return Trial{std::move(mapping), place, end - first};
 }
 
-int64_t thread_faults() {
-  rusage use{};
-  ::getrusage(RUSAGE_THREAD, &use);
-  return use.ru_minflt;
-}
-
 // In the middle: at the ends pages may be smaller. The first fault comes whatever they are.
 std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
                                      const Costs& costs) {
   const int64_t middle = part.begin + part.length() / 2;
   const auto trial = begin_trial(file, part, middle, port::Access::kRead);
   if (!trial) return std::nullopt;
-  const int64_t before = thread_faults();
+  const int64_t before = port::thread_faults();
   const bool touched = trial->mapping.touch([&trial] {
     for (int64_t at = 0; at < trial->bytes; at += kFaultBytes) {
       const auto* byte = reinterpret_cast<const unsigned char*>(trial->first + at);
@@ -55,7 +49,7 @@ std::optional<double> loaded_page_ns(const port::PlainFile& file, Interval part,
     }
   });
   if (!touched) return std::nullopt;
-  const auto faults = static_cast<double>(std::max<int64_t>(0, thread_faults() - before - 1));
+  const auto faults = static_cast<double>(std::max<int64_t>(0, port::thread_faults() - before - 1));
   const auto pages = static_cast<double>(std::max(trial->bytes, kFaultBytes)) / kPageBytes;
   return costs.mapped_read_ns + costs.mapped_load_ns * faults / pages;
 }
@@ -66,7 +60,7 @@ std::optional<double> stored_page_ns(const port::PlainFile& file, Interval part,
                                      const Costs& costs) {
   const auto trial = begin_trial(file, part, part.begin, port::Access::kReadWrite);
   if (!trial) return std::nullopt;
-  const int64_t before = thread_faults();
+  const int64_t before = port::thread_faults();
   const bool touched = trial->mapping.touch([&trial] {
     for (int64_t at = 0; at < trial->bytes; at += kPageBytes) {
       auto* byte = reinterpret_cast<unsigned char*>(trial->first + at);
@@ -74,7 +68,7 @@ std::optional<double> stored_page_ns(const port::PlainFile& file, Interval part,
     }
   });
   if (!touched) return std::nullopt;
-  const auto faults = static_cast<double>(thread_faults() - before);
+  const auto faults = static_cast<double>(port::thread_faults() - before);
   const auto pages = static_cast<double>(std::max(trial->bytes, kPageBytes)) / kPageBytes;
   return costs.mapped_write_ns + costs.mapped_fault_ns * std::min(1.0, faults / pages);
 }

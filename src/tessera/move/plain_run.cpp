@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tessera/base/hot.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/lock/no_locks.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/move/large_pages.hpp"
@@ -11,7 +12,7 @@ namespace tessera::move {
 
 namespace {
 
-constexpr double kPageBytes = 4096;
+using base::kPageBytes;
 
 KeptMapping::Gain gain_of(Interval part, Direction direction, const Costs& costs) {
   const auto bytes = static_cast<double>(part.length());

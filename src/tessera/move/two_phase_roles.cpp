@@ -3,13 +3,14 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/move/two_phase.hpp"
 
 namespace tessera::move {
 
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 constexpr int64_t kWindowBytesMax = int64_t{4} << 20;
 // What a rank may have to send in one step, where all cells of the step are its own.
 constexpr int64_t kStepBytesMax = int64_t{32} << 20;

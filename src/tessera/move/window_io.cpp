@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/move/large_pages.hpp"
 #include "tessera/move/phase_timer.hpp"
@@ -18,7 +19,7 @@ namespace tessera::move {
 
 namespace {
 
-constexpr double kPageBytes = 4096;
+using base::kPageBytes;
 // Runs written in one call.
 constexpr size_t kListedRuns = 512;
 

@@ -6,12 +6,13 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/page.hpp"
 
 namespace tessera::move {
 
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
+using base::kPageBytes;
 // Larger windows leave the caches; smaller ones make ranks meet more often than they need.
 constexpr int64_t kCellBytesMax = int64_t{4} << 20;
 constexpr int64_t kCellBytesMin = 16;

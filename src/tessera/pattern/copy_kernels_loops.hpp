@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tessera/base/page.hpp"
 #include "tessera/pattern/copy_kernels_table.hpp"
 
 namespace tessera::pattern::loops {
@@ -142,7 +143,7 @@ void overlapped_runs(std::byte* out, const std::byte* in, const PairedRuns& runs
 template <class U, int W>
 void sloppy_gather(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   int64_t left = runs.count;
-  if (runs.in_stride >= W - runs.length && runs.in_stride - runs.length < kPageBytesMin) {
+  if (runs.in_stride >= W - runs.length && runs.in_stride - runs.length < base::kPageBytes) {
     for (; left > 1; --left) {
       U::template move<W>(out, in);
       out += runs.length;
@@ -230,7 +231,7 @@ void short_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
 template <class U, Sides S>
 void long_runs(std::byte* out, const std::byte* in, const PairedRuns& runs) {
   const Steps<S> step(runs, runs.length);
-  const bool turns = runs.length >= kPageBytesMin && runs.length < 4 * kPageBytesMin;
+  const bool turns = runs.length >= base::kPageBytes && runs.length < 4 * base::kPageBytes;
   const auto move = turns ? move_long<U> : move_by_library;
   for (int64_t left = runs.count; left > 0; --left) {
     move(out, in, runs.length);

@@ -14,7 +14,6 @@
 namespace tessera::pattern {
 
 inline constexpr int64_t kLineBytes = 64;
-inline constexpr int64_t kPageBytesMin = 4096;  // of all systems we run on
 inline constexpr int64_t kShortMax = 256;
 inline constexpr size_t kLengthClasses = 10;
 

@@ -104,6 +104,7 @@ TEST_F(Mapping, WorksBesideAHandlerThatComesLater) {
 TEST_F(Mapping, OtherFaultsGoWhereTheyWent) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto fault = [this](bool with_handler) {
+    directory_.remove();
     if (with_handler) ::signal(SIGBUS, [](int) { ::_exit(7); });
     const auto mapping = FileMapping::map(*file_, 0, 20'000, Access::kRead).value();
     static_cast<void>(mapping.touch([] {}));

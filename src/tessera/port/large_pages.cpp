@@ -1,6 +1,5 @@
 #include "tessera/port/large_pages.hpp"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/port/file_mapping.hpp"
+#include "tessera/port/page_faults.hpp"
 
 namespace tessera::port {
 
@@ -23,13 +23,6 @@ int64_t thread_ns() {
   timespec now = {};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
-// How often this thread has met a page that was not mapped.
-int64_t thread_faults() {
-  rusage use{};
-  ::getrusage(RUSAGE_THREAD, &use);
-  return use.ru_minflt + use.ru_majflt;
 }
 
 bool touch(const FileMapping& mapping, int64_t offset) {

@@ -1,13 +1,13 @@
 #include "tessera/port/large_pages.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "tessera/base/bytes.hpp"
 #include "tessera/port/file_mapping.hpp"
+#include "tessera/port/page_faults.hpp"
 #include "tessera/port/test_directory.hpp"
 #include "tessera/port/test_sanitizers.hpp"
 
@@ -27,12 +27,6 @@ class LargePages : public testing::Test {
   TestDirectory directory_;
   std::unique_ptr<PlainFile> file_;
 };
-
-int64_t thread_faults() {
-  rusage use{};
-  ::getrusage(RUSAGE_THREAD, &use);
-  return use.ru_minflt + use.ru_majflt;
-}
 
 int64_t faults_of_reading(const PlainFile& file, int64_t begin, int64_t end) {
   const auto mapping = FileMapping::map(file, begin, end, Access::kRead);

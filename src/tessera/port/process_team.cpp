@@ -12,13 +12,14 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/base/hot.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/port/system_random.hpp"
 
 namespace tessera::port {
 
 namespace {
 
-constexpr uint64_t kPageBytes = 4096;
+constexpr auto kPageBytes = static_cast<uint64_t>(base::kPageBytes);
 // Windows begin and grow in units of large pages, for systems that give them to shared memory.
 constexpr int64_t kWindowUnit = int64_t{2} << 20;
 // Contributions up to this size travel beside the header of the mailbox.

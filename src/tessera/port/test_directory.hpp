@@ -19,12 +19,15 @@ class TestDirectory {
     root_ = (std::filesystem::temp_directory_path() / "tessera_test_XXXXXX").string();
     TESSERA_ASSERT(::mkdtemp(root_.data()) != nullptr);
   }
-  ~TestDirectory() {
+  ~TestDirectory() { remove(); }
+  TestDirectory(const TestDirectory&) = delete;
+  TestDirectory& operator=(const TestDirectory&) = delete;
+
+  // Already now, where the process ends before it could be destroyed. Open files stay usable.
+  void remove() const {
     std::error_code ignored;
     std::filesystem::remove_all(root_, ignored);
   }
-  TestDirectory(const TestDirectory&) = delete;
-  TestDirectory& operator=(const TestDirectory&) = delete;
 
   [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
 

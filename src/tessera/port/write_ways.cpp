@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tessera/base/aligned_bytes.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/system_call.hpp"
 
@@ -54,8 +55,9 @@ bool WriteWays::suit(int64_t offset, std::span<const iovec> memory) {
   if (memory.size() != 1) return false;
   const iovec& run = memory.front();
   const auto address = reinterpret_cast<uintptr_t>(run.iov_base);
-  return run.iov_len >= kLargeBytes &&
-         (static_cast<uint64_t>(offset) | address | run.iov_len) % base::kPageBytes == 0;
+  return run.iov_len >= kLargeBytes && (static_cast<uint64_t>(offset) | address | run.iov_len) %
+                                               static_cast<uint64_t>(base::kPageBytes) ==
+                                           0;
 }
 
 int WriteWays::writers_at_once() {
