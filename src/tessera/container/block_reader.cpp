@@ -47,14 +47,30 @@ Interval BlockReader::blocks_of(int64_t place, size_t bytes) const {
 }
 
 Result<void> BlockReader::fetch(const Allocation& allocation, int64_t place, Span memory) {
+  if (options_.piece_bytes > 0) {
+    const PlacedMemory part = {place, memory};
+    return fetch_together(allocation, {&part, 1});
+  }
   ++counts_.transfers;
-  counts_.bytes_fetched += static_cast<int64_t>(memory.size());
-  const auto bytes = static_cast<int64_t>(memory.size());
-  const int64_t at = allocation.place.begin + place;
-  const bool in_pieces = options_.piece_bytes > 0 && bytes > options_.piece_bytes;
-  return whole(in_pieces ? file_.read_in_pieces(at, memory, options_.piece_bytes)
-                         : file_.read_at(at, memory),
-               bytes, file_.path());
+  counts_.bytes_fetched += std::ssize(memory);
+  return whole(file_.read_at(allocation.place.begin + place, memory), std::ssize(memory),
+               file_.path());
+}
+
+// In one transfer, whose pieces are under way together. Requires piece_bytes > 0.
+Result<void> BlockReader::fetch_together(const Allocation& allocation,
+                                         std::span<const PlacedMemory> parts) {
+  std::vector<port::ReadSegment> segments;
+  int64_t bytes = 0;
+  for (const PlacedMemory& part : parts) {
+    const int64_t at = allocation.place.begin + part.place;
+    const auto pieces = port::in_pieces(at, part.memory, options_.piece_bytes);
+    segments.insert(segments.end(), pieces.begin(), pieces.end());
+    bytes += std::ssize(part.memory);
+  }
+  ++counts_.transfers;
+  counts_.bytes_fetched += bytes;
+  return whole(file_.read_together(segments), bytes, file_.path());
 }
 
 // Blocks that were fetched to the memory, from `place` on.
@@ -133,13 +149,18 @@ CopyMode BlockReader::mode_of(size_t bytes) const {
                   : CopyMode::kCached;
 }
 
+// Of one transfer of a long run, in whole blocks.
+size_t BlockReader::transfer_bytes() const {
+  return base::exact_cast<size_t>(base::ceil_div(options_.transfer_bytes, options_.block_bytes) *
+                                  options_.block_bytes);
+}
+
 // Through transfers, a piece after the other.
 Result<void> BlockReader::read_pieces(const Allocation& allocation, int64_t place, Span blocks,
                                       CopyMode mode) {
   // The system's copy takes half as long again where the target begins inside a line.
   const bool through_window = mode == CopyMode::kStreaming && !pattern::is_at_line(blocks.data());
-  const auto step = base::exact_cast<size_t>(
-      base::ceil_div(options_.transfer_bytes, options_.block_bytes) * options_.block_bytes);
+  const size_t step = transfer_bytes();
   for (size_t done = 0; done < blocks.size(); done += step) {
     const Span piece = blocks.subspan(done, std::min(step, blocks.size() - done));
     const int64_t at = place + static_cast<int64_t>(done);
@@ -196,6 +217,30 @@ Result<void> BlockReader::read_blocks(const Allocation& allocation, int64_t plac
   return {};
 }
 
+// From another machine: the first transfer of the inner blocks brings those at the ragged ends
+// along, so that nothing waits for these alone.
+Result<void> BlockReader::read_with_ends(const Allocation& allocation, int64_t place, Span memory,
+                                         Interval inner) {
+  const auto block = static_cast<size_t>(options_.block_bytes);
+  const auto head = static_cast<size_t>(inner.begin - place);
+  const auto inner_bytes = static_cast<size_t>(inner.length());
+  const size_t tail = memory.size() - head - inner_bytes;
+  const size_t first = std::min(inner_bytes, transfer_bytes());
+  const Span window = window_of(2 * block);
+  std::vector<PlacedMemory> parts;
+  if (head > 0) parts.push_back({inner.begin - options_.block_bytes, window.first(block)});
+  parts.push_back({inner.begin, memory.subspan(head, first)});
+  if (tail > 0) parts.push_back({inner.end, window.last(block)});
+  TESSERA_TRY_VOID(fetch_together(allocation, parts));
+  for (const PlacedMemory& part : parts) {
+    TESSERA_TRY_VOID(verify(allocation, part.place, part.memory));
+  }
+  std::memcpy(memory.data(), window.data() + block - head, head);
+  std::memcpy(memory.data() + head + inner_bytes, window.data() + block, tail);
+  return read_pieces(allocation, inner.begin + static_cast<int64_t>(first),
+                     memory.subspan(head + first, inner_bytes - first), CopyMode::kCached);
+}
+
 Result<void> BlockReader::read(const Allocation& allocation, int64_t place, Span memory) {
   TESSERA_ASSERT(place >= 0);
   TESSERA_ASSERT(static_cast<int64_t>(memory.size()) <= allocation.place.length() - place);
@@ -210,6 +255,10 @@ Result<void> BlockReader::read(const Allocation& allocation, int64_t place, Span
   // Ragged ends through the window, whole blocks straight to the caller.
   const int64_t end = place + static_cast<int64_t>(memory.size());
   const Interval straight = {base::ceil_div(place, block) * block, end / block * block};
+  if (options_.piece_bytes > 0) {
+    return straight.empty() ? read_through_window(allocation, place, memory, CopyMode::kCached)
+                            : read_with_ends(allocation, place, memory, straight);
+  }
   const auto head = static_cast<size_t>(std::min(straight.begin, end) - place);
   TESSERA_TRY_VOID(read_through_window(allocation, place, memory.first(head), CopyMode::kCached));
   if (!straight.empty()) {

@@ -3,12 +3,12 @@
 // Checksums are kept for whole blocks, so whole blocks are read and hashed, whatever is asked for.
 // Long runs go straight into the caller's memory in pieces that fit the second cache (larger ones
 // from other machines), and are hashed there while they are warm; only ragged ends go through a
-// buffer of the reader. What is too large for the caches goes around them, by way of a buffer that
-// stays in them and is hashed there. A block that does not match is read once more, since it may
-// have been in flight; if it still does not, that is an integrity error, and nobody is given its
-// bytes as good ones.
+// buffer of the reader, together with the rest where each transfer waits for another machine. What
+// is too large for the caches goes around them, by way of a buffer that stays in them and is hashed
+// there. A block that does not match is read once more, since it may have been in flight; if it
+// still does not, that is an integrity error, and nobody is given its bytes as good ones.
 //   (B1) A read that succeeds with verification on has returned bytes of blocks that match.
-//   (B2) Memory of the reader is bounded: a window of kWindowBytes or one block, and lists of at
+//   (B2) Memory of the reader is bounded: a window of kWindowBytes or two blocks, and lists of at
 //        most kPiecesMax pieces.
 // A reader whose contents are older than the file's (another process committed, and wrote where
 // the old state was) sees mismatches: on kIntegrity, Container::refresh() tells.
@@ -106,6 +106,8 @@ class BlockReader {
   [[nodiscard]] Interval blocks_of(int64_t place, size_t bytes) const;
   [[nodiscard]] base::Result<void> fetch(const Allocation& allocation, int64_t place,
                                          std::span<std::byte> memory);
+  [[nodiscard]] base::Result<void> fetch_together(const Allocation& allocation,
+                                                  std::span<const PlacedMemory> parts);
   [[nodiscard]] base::Result<void> verify(const Allocation& allocation, int64_t place,
                                           std::span<std::byte> blocks);
   [[nodiscard]] base::Result<void> fetch_again(const Allocation& allocation, int64_t place,
@@ -119,6 +121,7 @@ class BlockReader {
                                                        std::span<std::byte> memory,
                                                        pattern::CopyMode mode);
   [[nodiscard]] pattern::CopyMode mode_of(size_t bytes) const;
+  [[nodiscard]] size_t transfer_bytes() const;
   [[nodiscard]] base::Result<void> read_pieces(const Allocation& allocation, int64_t place,
                                                std::span<std::byte> blocks, pattern::CopyMode mode);
   [[nodiscard]] size_t copy_good_blocks(const Allocation& allocation, int64_t place,
@@ -127,6 +130,8 @@ class BlockReader {
                                                std::span<std::byte> blocks);
   [[nodiscard]] base::Result<void> read_blocks(const Allocation& allocation, int64_t place,
                                                std::span<std::byte> blocks);
+  [[nodiscard]] base::Result<void> read_with_ends(const Allocation& allocation, int64_t place,
+                                                  std::span<std::byte> memory, Interval inner);
   [[nodiscard]] size_t plan_window(std::span<const PlacedMemory> pieces,
                                    std::vector<Loaded>& blocks) const;
   [[nodiscard]] base::Result<void> read_dense(const Allocation& allocation,

@@ -134,6 +134,37 @@ TEST_F(BlockReaderTest, LongRunsComeInFewTransfersWhereThatIsAskedFor) {
   }
 }
 
+TEST_F(BlockReaderTest, RaggedEndsComeWithTheRestFromOtherMachines) {
+  fill(1 << 20, 4096);
+  BlockReaderOptions far;
+  far.block_bytes = block_;
+  far.transfer_bytes = 512 << 10;
+  far.piece_bytes = 100'000;
+  for (const int64_t begin : {int64_t{0}, int64_t{1}, block_ - 1, block_}) {
+    for (const int64_t end : {size(), size() - 1, size() - block_ + 1, begin + 512 * 1024,
+                              begin + 512 * 1024 + 1, begin + 80'000}) {
+      BlockReader from(*file_, far);
+      base::Bytes memory(static_cast<size_t>(end - begin));
+      ASSERT_TRUE(from.read(allocation_, begin, memory));
+      EXPECT_TRUE(base::equal(
+          memory, base::ByteView(bytes_).subspan(static_cast<size_t>(begin), memory.size())));
+      const int64_t blocks = base::ceil_div(end, block_) - begin / block_;
+      EXPECT_EQ(from.counts().blocks_verified, blocks);
+      const int64_t inner = end / block_ * block_ - base::ceil_div(begin, block_) * block_;
+      EXPECT_EQ(from.counts().transfers, base::ceil_div(inner, far.transfer_bytes));
+    }
+  }
+  base::Bytes memory(bytes_.size() - 2);
+  for (const int64_t place : {int64_t{0}, block_, size() - 1}) {
+    const std::byte good = bytes_[static_cast<size_t>(place)];
+    const std::byte bad = good ^ std::byte{1};
+    ASSERT_TRUE(file_->write_at(kBegin + place, {&bad, 1}));
+    BlockReader from(*file_, far);
+    EXPECT_EQ(from.read(allocation_, 1, memory).error().code, base::Code::kIntegrity);
+    ASSERT_TRUE(file_->write_at(kBegin + place, {&good, 1}));
+  }
+}
+
 // Many readers at once are too large for the caches, whatever one of them reads.
 TEST_F(BlockReaderTest, WhatIsTooLargeForTheCachesIsTheSame) {
   fill(3'000'000, 16384);

@@ -68,20 +68,25 @@ void advance(std::span<const Segment> segments, Position& position, int64_t byte
 
 }  // namespace
 
+std::vector<ReadSegment> in_pieces(int64_t offset, std::span<std::byte> memory,
+                                   int64_t piece_bytes) {
+  TESSERA_ASSERT(piece_bytes > 0);
+  std::vector<ReadSegment> pieces;
+  for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(piece_bytes)) {
+    const size_t length = std::min(memory.size() - at, static_cast<size_t>(piece_bytes));
+    pieces.push_back({offset + static_cast<int64_t>(at), memory.subspan(at, length)});
+  }
+  return pieces;
+}
+
+// What is left of a list, of which so many bytes have moved.
 template <typename Segment>
-Transfer File::transfer_list(std::span<const Segment> segments) {
+Transfer File::transfer_rest(std::span<const Segment> segments, int64_t moved) {
   constexpr bool kReads = std::is_same_v<Segment, ReadSegment>;
-  Transfer transfer;
+  Transfer transfer = {moved, {}};
   Position position;
   Batch batch;
-  if (segments.size() >= kBulkMin) {
-    if constexpr (kReads) {
-      transfer.bytes = read_bulk(segments);
-    } else {
-      transfer.bytes = write_bulk(segments);
-    }
-    advance(segments, position, transfer.bytes);
-  }
+  advance(segments, position, moved);
   for (;;) {
     fill_batch(segments, position, batch);
     if (batch.count == 0) return transfer;
@@ -111,27 +116,20 @@ Transfer File::write_at(int64_t offset, base::ByteView memory) {
   return write_list({&segment, 1});
 }
 
-Transfer File::read_in_pieces(int64_t offset, std::span<std::byte> memory, int64_t piece_bytes) {
-  TESSERA_ASSERT(piece_bytes > 0);
-  std::vector<ReadSegment> pieces;
-  for (size_t at = 0; at < memory.size(); at += static_cast<size_t>(piece_bytes)) {
-    const size_t length = std::min(memory.size() - at, static_cast<size_t>(piece_bytes));
-    pieces.push_back({offset + static_cast<int64_t>(at), memory.subspan(at, length)});
-  }
-  const int64_t moved = pieces.size() > 1 ? read_apart(pieces) : 0;
-  Transfer rest = read_at(offset + moved, memory.subspan(static_cast<size_t>(moved)));
-  rest.bytes += moved;
-  return rest;
-}
-
 base::Result<void> File::reserve_range(int64_t /*begin*/, int64_t /*end*/) {
   return base::fail_errno(EOPNOTSUPP, "reserve space of " + path());
 }
 
-Transfer File::read_list(std::span<const ReadSegment> segments) { return transfer_list(segments); }
+Transfer File::read_list(std::span<const ReadSegment> segments) {
+  return transfer_rest(segments, segments.size() >= kBulkMin ? read_bulk(segments) : 0);
+}
 
 Transfer File::write_list(std::span<const WriteSegment> segments) {
-  return transfer_list(segments);
+  return transfer_rest(segments, segments.size() >= kBulkMin ? write_bulk(segments) : 0);
+}
+
+Transfer File::read_together(std::span<const ReadSegment> segments) {
+  return transfer_rest(segments, segments.size() > 1 ? read_apart(segments) : 0);
 }
 
 std::string directory_of(const std::string& path) {

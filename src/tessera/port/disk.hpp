@@ -47,6 +47,10 @@ struct WriteSegment {
   base::ByteView memory;
 };
 
+// Memory for bytes from the offset on, as segments of at most so many. Requires piece_bytes > 0.
+[[nodiscard]] std::vector<ReadSegment> in_pieces(int64_t offset, std::span<std::byte> memory,
+                                                 int64_t piece_bytes);
+
 class File {
  public:
   virtual ~File() = default;
@@ -58,16 +62,15 @@ class File {
   // Requires offset >= 0. Writing behind the end extends the file; the gap reads as zeros.
   Transfer write_at(int64_t offset, base::ByteView memory);
 
-  // As read_at(), in pieces that are under way together where the system can: for files whose
-  // transfers wait for another machine. Requires piece_bytes > 0.
-  Transfer read_in_pieces(int64_t offset, std::span<std::byte> memory, int64_t piece_bytes);
-
   // The segments in the order given, as one transfer; runs of segments that follow each other in
   // the file share a system call. A read ends at the first segment that meets the end of the file.
   // After a failure, some bytes behind those counted may have moved too. Requires all offsets >= 0.
   // O(segments) besides the transfer.
   Transfer read_list(std::span<const ReadSegment> segments);
   Transfer write_list(std::span<const WriteSegment> segments);
+  // As read_list(), with a request for each segment, under way together where the system can: for
+  // files whose transfers wait for another machine.
+  Transfer read_together(std::span<const ReadSegment> segments);
 
   // Cuts the file, or extends it with zeros. Requires size >= 0.
   [[nodiscard]] virtual base::Result<void> truncate(int64_t size) = 0;
@@ -115,7 +118,7 @@ class File {
 
  private:
   template <typename Segment>
-  Transfer transfer_list(std::span<const Segment> segments);
+  Transfer transfer_rest(std::span<const Segment> segments, int64_t moved);
 
   const std::string path_;
 };

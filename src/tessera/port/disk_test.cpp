@@ -223,10 +223,10 @@ TEST_P(DiskConformance, RandomTransfersAgreeWithAVector) {
                 static_cast<int64_t>(bytes.size()));
     } else {
       const auto at = static_cast<int64_t>(offset);
-      const Transfer transfer =
-          random.chance(1, 2)
-              ? file->read_at(at, bytes)
-              : file->read_in_pieces(at, bytes, static_cast<int64_t>(1 + random.uniform(5)));
+      const Transfer transfer = random.chance(1, 2)
+                                    ? file->read_at(at, bytes)
+                                    : file->read_together(in_pieces(
+                                          at, bytes, static_cast<int64_t>(1 + random.uniform(5))));
       const auto rest = base::ByteView(model).subspan(std::min(offset, model.size()));
       const auto expected = rest.first(std::min(rest.size(), bytes.size()));
       ASSERT_TRUE(transfer);

@@ -84,11 +84,11 @@ TEST_F(UringListTest, PiecesThatFollowEachOtherAreReadTogether) {
     file->set_ring_use(use);
     for (const int64_t piece_bytes : {int64_t{1000}, int64_t{65536}, int64_t{2'000'000}}) {
       Bytes memory(999'000);
-      const Transfer whole = file->read_in_pieces(500, memory, piece_bytes);
+      const Transfer whole = file->read_together(in_pieces(500, memory, piece_bytes));
       EXPECT_TRUE(whole);
       EXPECT_EQ(whole.bytes, 999'000);
       EXPECT_TRUE(base::equal(memory, base::ByteView(content_).subspan(500, memory.size())));
-      const Transfer behind = file->read_in_pieces(990'000, memory, piece_bytes);
+      const Transfer behind = file->read_together(in_pieces(990'000, memory, piece_bytes));
       EXPECT_TRUE(behind);
       EXPECT_EQ(behind.bytes, 10'000);
       EXPECT_TRUE(base::equal(base::ByteView(memory).first(10'000),
