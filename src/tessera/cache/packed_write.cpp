@@ -12,8 +12,10 @@ namespace tessera::cache {
 namespace {
 
 // Fits into the second cache beside what it is copied from.
-constexpr int64_t kPieceBytes = int64_t{512} << 10;
-// Less is left to the sync, which makes fewer requests of it.
+constexpr int64_t kPieceBytes = int64_t{256} << 10;
+// So much goes to the disk at a time, as few requests.
+constexpr int64_t kWriteBackBytes = int64_t{2} << 20;
+// Less than this is left to the sync.
 constexpr int64_t kWriteBackBytesMin = int64_t{128} << 10;
 // Of memory whose bytes lie far from where the stream has them.
 constexpr int64_t kPieceBytesMax = int64_t{8} << 20;
@@ -49,6 +51,7 @@ port::Transfer write_packed(port::File& file, const move::Move& move, int64_t po
         static_cast<size_t>(std::min(piece, move.size())));
   }
   int64_t done = 0;
+  int64_t held = 0;  // of what is done, not on its way to the disk
   while (done < move.size()) {
     // Pieces end where blocks end, so that no block is left unhashed between two of them.
     const int64_t end = (position + done + piece) / piece * piece - position;
@@ -56,11 +59,13 @@ port::Transfer write_packed(port::File& file, const move::Move& move, int64_t po
     const base::ByteView bytes = packed(move, part, buffer.get());
     add_sums(bytes, position + done, block_bytes, sums);
     port::Transfer written = file.write_at(position + done, bytes);
-    const bool worth_a_request = written.bytes >= kWriteBackBytesMin;
-    if (write_back == WriteBack::kAtOnce && worth_a_request) {
-      file.begin_write_back(position + done, written.bytes);
-    }
     done += written.bytes;
+    held += written.bytes;
+    const int64_t held_max = done < move.size() ? kWriteBackBytes : kWriteBackBytesMin;
+    if (write_back == WriteBack::kAtOnce && held >= held_max) {
+      file.begin_write_back(position + done - held, held);
+      held = 0;
+    }
     if (!written) return {done, std::move(written.status)};
   }
   return {done, {}};

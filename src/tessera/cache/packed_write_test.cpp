@@ -79,7 +79,7 @@ class PackedWriteTest : public testing::Test {
 };
 
 TEST_F(PackedWriteTest, LargeWritesAreSentToTheDiskPieceByPiece) {
-  constexpr int64_t kBytes = int64_t{5} << 20;
+  constexpr int64_t kBytes = int64_t{11} << 20;
   write(kBytes, WriteBack::kAtOnce);
   ASSERT_GE(file_->sent().size(), 5U);
   EXPECT_EQ(file_->sent().front().begin, kPosition);
