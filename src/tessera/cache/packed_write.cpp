@@ -61,8 +61,8 @@ port::Transfer write_packed(port::File& file, const move::Move& move, int64_t po
     port::Transfer written = file.write_at(position + done, bytes);
     done += written.bytes;
     held += written.bytes;
-    const int64_t held_max = done < move.size() ? kWriteBackBytes : kWriteBackBytesMin;
-    if (write_back == WriteBack::kAtOnce && held >= held_max) {
+    const int64_t sent_min = done < move.size() ? kWriteBackBytes : kWriteBackBytesMin;
+    if (write_back == WriteBack::kAtOnce && held >= sent_min) {
       file.begin_write_back(position + done - held, held);
       held = 0;
     }
