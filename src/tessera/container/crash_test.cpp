@@ -187,7 +187,7 @@ class Life {
   std::vector<Allowed> allowed_;
 };
 
-int lives() { return std::getenv("TESSERA_SOAK") != nullptr ? 600 : 60; }
+int lives() { return std::getenv("TESSERA_SOAK") != nullptr ? 4000 : 400; }
 constexpr int kStatesOfALife = 30;
 
 TEST(ContainerCrash, EveryStateOpensAsOfTheLastCommit) {

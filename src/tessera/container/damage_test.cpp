@@ -97,7 +97,7 @@ FlipCounts flip_bits(int flips, bool verify) {
 }
 
 TEST(ContainerDamage, EveryFlippedBitIsFoundAndNoneIsReadSilently) {
-  const int flips = std::getenv("TESSERA_SOAK") != nullptr ? 20000 : 2000;
+  const int flips = std::getenv("TESSERA_SOAK") != nullptr ? 200000 : 20000;
   const FlipCounts counts = flip_bits(flips, true);
   EXPECT_GT(counts.live, flips / 2);
   EXPECT_EQ(counts.found, counts.live);
