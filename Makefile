@@ -22,7 +22,7 @@ ctest = GTEST_BRIEF=1 ctest --test-dir $(1) --output-on-failure --no-tests=error
 STAGES := format layering unit mpi interop tidy debug tsan fuzz package docs
 CHECK_STAGES := format layering quick
 
-.PHONY: release demo test check soak install format bench clean help
+.PHONY: release demo test check soak install format benches bench clean help
 
 release: ## build the release: $(BUILD)/bin/tessera, $(BUILD)/lib
 	@tools/setup.sh build
@@ -32,7 +32,7 @@ release: ## build the release: $(BUILD)/bin/tessera, $(BUILD)/lib
 demo: release ## build and run the main job on embedded defaults; pictures in $(BUILD)/demo.html
 	@$(BUILD)/bin/tessera demo --html $(BUILD)/demo.html
 
-test: ## build and run everything, under an hour; `make test-STAGE` runs one stage
+test: ## build and run everything, 40 minutes; `make test-STAGE` runs one stage
 	@tools/setup.sh
 	@tools/run_stages.sh "$(MAKE)" test $(STAGES)
 
@@ -40,9 +40,9 @@ check: ## the quick part of `make test`
 	@tools/setup.sh
 	@tools/run_stages.sh "$(MAKE)" test $(CHECK_STAGES)
 
-soak: ## long fuzzing (SECONDS= per target) and model tests over many seeds
+soak: ## long fuzzing (SECONDS= per target), model tests over many seeds, clang-tidy on everything
 	@tools/setup.sh
-	@tools/run_stages.sh "$(MAKE)" soak fuzz model
+	@tools/run_stages.sh "$(MAKE)" soak fuzz model tidy
 
 install: release ## install below PREFIX=
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX))
@@ -51,8 +51,11 @@ format: ## lay out all C and C++ sources
 	@tools/setup.sh
 	@tools/format.sh -i
 
-bench: ## run every benchmark and write $(BUILD)/bench.html
+benches: ## build $(BUILD)/bin/tessera-bench and its peers, for `tessera bench`
 	@$(MAKE) release
+	@$(call build,$(BUILD),benchmarks)
+
+bench: benches ## build and run every benchmark; plots in $(BUILD)/bench.html
 	@$(BUILD)/bin/tessera bench all --html $(BUILD)/bench.html
 
 clean: ## remove everything that was built
@@ -63,8 +66,9 @@ help: ## this list
 	@echo "stages of make test: $(STAGES)"
 
 # The stages. `make test` runs them all in this order; each also runs alone.
-.PHONY: $(STAGES:%=test-%) test-quick soak-fuzz soak-model
-$(STAGES:%=test-%) test-quick soak-fuzz soak-model: setup
+OTHERS := test-quick soak-fuzz soak-model soak-tidy tidy-record
+.PHONY: $(STAGES:%=test-%) $(OTHERS)
+$(STAGES:%=test-%) $(OTHERS): setup
 .PHONY: setup
 setup:
 	@tools/setup.sh
@@ -92,11 +96,18 @@ test-quick:
 	@$(call build,$(BUILD),all)
 	@$(call ctest,$(BUILD)) --label-regex 'unit|corpus'
 
-test-tidy:
-	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=ON)
-	@$(PYTHON) tools/tidy.py $(if $(JOBS),--jobs $(JOBS)) $(BUILD)
+# Every source alone, without precompiled headers: what changed since everything was last checked
+# (tools/tidy_record.txt), or everything. tidy-record goes into the commit that made it long.
+test-tidy: TIDY :=
+soak-tidy: TIDY := --all
+tidy-record: TIDY := --record
+test-tidy soak-tidy tidy-record:
+	@$(PYTHON) tests/tidy/tidy_test.py
+	@$(call configure,tidy,$(BUILD)/tidy)
+	@$(PYTHON) tools/tidy.py $(if $(JOBS),--jobs $(JOBS)) $(TIDY) $(BUILD)/tidy
 
 # The folders without a door in them, and the corpora, under address and undefined-behaviour checks.
+# The fuzzers are built in the same tree.
 test-debug:
 	@$(call configure,debug,$(BUILD)/debug)
 	@$(call build,$(BUILD)/debug,pure_tests fuzz_targets)
@@ -108,11 +119,11 @@ test-tsan:
 	@$(call build,$(BUILD)/tsan,thread_tests)
 	@$(call ctest,$(BUILD)/tsan) --label-regex threads
 
-test-fuzz: SECONDS := 20
+test-fuzz: SECONDS := 10
 test-fuzz soak-fuzz:
-	@$(call configure,fuzz,$(BUILD)/fuzz)
-	@$(call build,$(BUILD)/fuzz,fuzz_targets)
-	@tools/fuzz.sh $(BUILD)/fuzz $(SECONDS)
+	@$(call configure,debug,$(BUILD)/debug)
+	@$(call build,$(BUILD)/debug,fuzz_targets)
+	@tools/fuzz.sh $(BUILD)/debug $(SECONDS)
 
 test-package:
 	@$(call configure,release,$(BUILD),-D TESSERA_TESTS=ON)

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <utility>
 
+#include "bench/other_build.hpp"
 #include "bench/output.hpp"
 #include "bench/report.hpp"
 
@@ -14,7 +16,7 @@ namespace tessera::bench {
 
 namespace {
 
-enum ExitCode { kOk = 0, kError = 1, kNotFound = 3 };
+enum ExitCode { kOk = 0, kError = 1, kUsage = 2, kNotFound = 3 };
 
 Effort effort_of(const BenchOptions& options) {
   Effort effort = options.quick ? quick_effort() : Effort{};
@@ -37,6 +39,23 @@ base::Result<std::vector<const Bench*>> chosen_benches(const std::vector<std::st
     }
   }
   return chosen;
+}
+
+std::vector<std::string> comparing() {
+  std::vector<std::string> names;
+  for (const Bench& bench : all_benches()) {
+    if (bench.compares_builds) names.push_back(bench.name);
+  }
+  return names;
+}
+
+// The first bench that was asked for by its name although it compares no builds.
+std::optional<std::string> no_comparison(const std::vector<std::string>& names) {
+  for (const Bench& bench : all_benches()) {
+    if (bench.compares_builds) continue;
+    if (std::find(names.begin(), names.end(), bench.name) != names.end()) return bench.name;
+  }
+  return std::nullopt;
 }
 
 bool wanted(const CaseMaker& maker, const std::string& only) {
@@ -106,6 +125,15 @@ int run_bench(const BenchOptions& options) {
   const auto benches = chosen_benches(options.names);
   if (!benches) {
     fmt::print(stderr, "tessera bench: {}", benches.error().message());
+    return kNotFound;
+  }
+  if (const auto name = no_comparison(options.names); name && !options.against.empty()) {
+    fmt::print(stderr, "tessera bench: {} compares no builds; --against is for {}\n", *name,
+               fmt::join(comparing(), ", "));
+    return kUsage;
+  }
+  if (const auto set = set_other_build(options.against); !set) {
+    fmt::print(stderr, "tessera bench: {}\n", set.error().message());
     return kNotFound;
   }
   BenchRun run;

@@ -31,6 +31,7 @@ struct Bench {
   // What the geometric mean of the ratios of its timed cases must reach, where it must; cases that
   // are not in_mean are left out.
   std::optional<double> mean_bar = {};
+  bool compares_builds = false;  // has cases for BenchOptions::against
 };
 
 // Every bench there is, in the order in which "all" runs them.
@@ -45,11 +46,13 @@ struct BenchOptions {
   int64_t rounds = 0;              // 0: as Effort
   double seconds = 0;              // per case; 0: as Effort
   uint64_t seed = 0;               // 0: as Effort
+  std::string against;             // the folder of another build of ours to compare with
 };
 
 // Runs the named benches and prints them on standard output; messages go to standard error.
 // Returns the exit code of the command line: 0 if every case ran, whether or not its bars were met
-// (the output says so), 1 if a case failed or a file could not be written, 3 for an unknown name.
+// (the output says so), 1 if a case failed or a file could not be written, 2 if a bench is named
+// that compares no builds and `against` is set, 3 for an unknown name or no build.
 int run_bench(const BenchOptions& options);
 
 // One line per bench, for a person.

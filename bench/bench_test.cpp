@@ -17,8 +17,9 @@ namespace {
 
 // Runs quickly and returns the JSON that was printed.
 base::Result<base::Json> run_quickly(const std::string& name, const std::string& only,
-                                     int expected_exit) {
+                                     int expected_exit, const std::string& against = "") {
   BenchOptions options;
+  options.against = against;
   options.names = {name};
   options.only = only;
   options.json = true;
@@ -93,6 +94,37 @@ TEST(Bench, UnknownNameIsNotFound) {
   EXPECT_EQ(run_bench(options), 3);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("pattern"), std::string::npos)
       << "the message names what there is";
+}
+
+// This build in the place of the other one.
+TEST(Bench, AnotherBuildIsMeasuredInTurn) {
+  const JobKind kind = {"openmpi", "Tessera", 2, {}, true};
+  const auto started = MpiPool().job(kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto json = run_quickly("mpiio", "Open MPI 2: interleaved 4 KB, independent", 0,
+                                self.parent_path().parent_path().string());
+  ASSERT_TRUE(json) << json.error().message();
+  ASSERT_EQ(json->find("cases")->array()->size(), 1U);
+  const base::Json& outcome = json->find("cases")->array()->front();
+  const base::Json& against = *outcome.find("against");
+  EXPECT_FALSE(against.find("ratio")->is_null());
+  EXPECT_EQ(against.find("noise")->array()->size(), 2U);
+  EXPECT_EQ(*against.find("not_compared")->string(), "4 KB cases");
+  EXPECT_FALSE(outcome.find("ratio_of_all")->is_null());
+}
+
+TEST(Bench, AnotherBuildMustBeOne) {
+  BenchOptions options;
+  options.names = {"mpiio"};
+  options.against = "/nonexistent";
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_bench(options), 3);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("/nonexistent is no build of Tessera"),
+            std::string::npos);
 }
 
 TEST(Bench, WritesThePage) {

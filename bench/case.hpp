@@ -85,10 +85,18 @@ enum class Kind {
   kSize,  // number = what the contestant returns; lower is better; needs no rounds
 };
 
+// Another build of ours in the same case, and this one run in the same way.
+struct Comparison {
+  Contestant before;
+  // Where `ours` is not run as the other build is (in this process, not as a program).
+  std::optional<Contestant> now = {};
+};
+
 // What a case must reach. Ratios are always "higher is better".
 struct Bar {
   enum class Kind {
-    kRatioAtLeast,    // against `peer`, or the best peer where `peer` is empty
+    kRatioAtLeast,    // against `peer`, or the best like peer where `peer` is empty
+    kRatioToAny,      // against the best of all peers, like or not
     kRatioToBestOf,   // against the best of the peers whose name contains `peer`
     kNotBelowNoise,   // ratio to the best peer not below the low end of the noise band
     kNearBest,        // ratio to the best peer at least `value`, or not below the noise band
@@ -120,6 +128,12 @@ struct Case {
   std::vector<Contestant> peers = {};
   // The peer that the ratio and the noise are of, where that is not the best one.
   std::string against = {};
+  // Part of the names of the peers that do what ours does ("collective", "independent"): the ratio
+  // is against the best of these, and that against the best of all is shown beside it. Empty: all.
+  std::string like = {};
+  std::optional<Comparison> comparison = {};
+  // Why its ratio to the other build is shown but does not count in their geometric mean.
+  std::string not_compared = {};
   // Peers that a trial found too slow to matter, and what it measured, in nanoseconds.
   std::map<std::string, double> dropped_ns = {};
   std::optional<Contestant> ceiling = {};
@@ -164,6 +178,12 @@ struct Outcome {
   std::string best_peer;           // or the one that the case is against; empty without peers
   std::optional<double> ratio;     // ours against that peer, higher is better
   std::optional<NoiseBand> noise;  // that peer against itself, in the same run
+  std::string best_of_all;         // the best peer, where only some of them are like ours
+  std::optional<double> ratio_of_all;
+  std::optional<double> before;           // the other build of ours
+  std::optional<double> before_ratio;     // this build against it, higher is better
+  std::optional<NoiseBand> before_noise;  // this build against itself (A/A), in the same run
+  std::string not_compared;
   std::optional<double> ceiling;
   std::string ceiling_name;
   std::optional<double> ceiling_fraction;  // of what is physically possible, higher is better

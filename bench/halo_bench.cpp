@@ -33,7 +33,7 @@ base::Result<Case> make_halo(const std::shared_ptr<MpiPool>& pool) {
   Case measured;
   measured.unit = "ms";
   measured.unit_ns = 1e6;
-  measured.ours = {"Tessera, tessera_replicated=true", runner(pool, ours, false, grouped)};
+  set_ours(pool, "Tessera, tessera_replicated=true", ours, grouped, measured);
   measured.peers.push_back(
       {kWithout, runner(pool, ours, false, operation), runner(pool, ours, true, operation)});
   for (const StockMode& mode : field.contenders) {

@@ -15,7 +15,8 @@ namespace tessera::bench {
 
 namespace {
 
-enum class Role { kOurs, kPeer, kTwin, kCeiling };
+// kNow and kNowTwin are this build where it is compared with another (kBefore).
+enum class Role { kOurs, kPeer, kTwin, kCeiling, kBefore, kNow, kNowTwin };
 
 // One place in a round: who runs, how often per round, and the numbers collected so far.
 struct Slot {
@@ -35,7 +36,8 @@ double number_of(const Case& measured, double raw, int64_t repetitions) {
 }
 
 base::Result<double> run_once(const Case& measured, const Slot& slot) {
-  const bool twin = slot.role == Role::kTwin && slot.contestant->twin != nullptr;
+  const bool is_twin = slot.role == Role::kTwin || slot.role == Role::kNowTwin;
+  const bool twin = is_twin && slot.contestant->twin != nullptr;
   const auto& run = twin ? slot.contestant->twin : slot.contestant->run;
   TESSERA_TRY(const double raw, run(slot.repetitions));
   if (!std::isfinite(raw) || raw < 0) {
@@ -71,6 +73,13 @@ base::Result<std::vector<Slot>> pilots(const Case& measured, const Effort& effor
   slots.push_back(Slot{Role::kOurs, &measured.ours});
   for (const Contestant& peer : measured.peers) slots.push_back(Slot{Role::kPeer, &peer});
   if (measured.ceiling) slots.push_back(Slot{Role::kCeiling, &*measured.ceiling});
+  if (measured.comparison) {
+    const Comparison& comparison = *measured.comparison;
+    const Contestant* now = comparison.now ? &*comparison.now : &measured.ours;
+    slots.push_back(Slot{Role::kBefore, &comparison.before});
+    if (comparison.now) slots.push_back(Slot{Role::kNow, now});
+    slots.push_back(Slot{Role::kNowTwin, now});
+  }
   for (Slot& slot : slots) {
     if (!is_slow(slot)) TESSERA_TRY_VOID(pilot(measured, effort, slot));
   }
@@ -86,13 +95,19 @@ void level_repetitions(std::vector<Slot>& slots) {
   }
 }
 
-// Whether the pilot of a peer comes within `factor` of every other peer's; a slow one has none. The
-// peer that the case is against always does.
+// Whether a peer does what ours does.
+bool is_like(const Case& measured, const Contestant& peer) {
+  return peer.name.find(measured.like) != std::string::npos;
+}
+
+// Whether the pilot of a peer comes within `factor` of every other peer's, if it is like ours of
+// every other that is; a slow one has none. The peer that the case is against always does.
 bool within(const Case& measured, double factor, const Slot& slot, const std::vector<Slot>& slots) {
   if (slot.contestant->name == measured.against) return true;
   if (is_slow(slot)) return std::isinf(factor);
   return std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
-    return other.role == Role::kPeer && !is_slow(other) &&
+    const bool rival = !is_like(measured, *slot.contestant) || is_like(measured, *other.contestant);
+    return other.role == Role::kPeer && rival && !is_slow(other) &&
            better_ratio(measured.kind, other.pilot, slot.pilot) > factor;
   });
 }
@@ -101,7 +116,8 @@ void add_twins(const Case& measured, double contender, std::vector<Slot>& slots)
   std::erase_if(slots, [](const Slot& slot) { return slot.role == Role::kTwin; });
   std::vector<Slot> twins;
   for (const Slot& slot : slots) {
-    if (slot.role != Role::kPeer || !within(measured, contender, slot, slots)) continue;
+    if (slot.role != Role::kPeer || !is_like(measured, *slot.contestant)) continue;
+    if (!within(measured, contender, slot, slots)) continue;
     twins.push_back(slot);
     twins.back().role = Role::kTwin;
   }
@@ -147,17 +163,38 @@ base::Result<void> run_rounds(const Case& measured, const Effort& effort,
   return {};
 }
 
-const Slot* best_peer(const Case& measured, const std::vector<Slot>& slots) {
+// Of those like ours, or of all; the one that the case is against, if there is one.
+const Slot* best_peer(const Case& measured, bool of_all, const std::vector<Slot>& slots) {
   const Slot* best = nullptr;
   for (const Slot& slot : slots) {
     if (slot.role != Role::kPeer) continue;
     if (slot.contestant->name == measured.against) return &slot;
+    if (!of_all && !is_like(measured, *slot.contestant)) continue;
     if (best == nullptr ||
         better_ratio(measured.kind, median(slot.numbers), median(best->numbers)) > 1.0) {
       best = &slot;
     }
   }
   return best;
+}
+
+const Slot* only_one(Role role, const std::vector<Slot>& slots) {
+  const auto found =
+      std::find_if(slots.begin(), slots.end(), [&](const Slot& slot) { return slot.role == role; });
+  return found == slots.end() ? nullptr : &*found;
+}
+
+// This build against the other, and against itself.
+void compare(const Case& measured, const Effort& effort, const std::vector<Slot>& slots,
+             Outcome& outcome) {
+  outcome.not_compared = measured.not_compared;
+  const Slot* before = only_one(Role::kBefore, slots);
+  if (before == nullptr) return;
+  const Slot* now = only_one(measured.comparison->now ? Role::kNow : Role::kOurs, slots);
+  const Slot* twin = only_one(Role::kNowTwin, slots);
+  outcome.before = median(before->numbers);
+  outcome.before_ratio = better_ratio(measured.kind, median(now->numbers), *outcome.before);
+  outcome.before_noise = noise_band(measured.kind, now->numbers, twin->numbers, effort.seed);
 }
 
 const Slot* twin_of(const Slot& peer, const std::vector<Slot>& slots) {
@@ -202,6 +239,9 @@ void take_medians(const std::vector<Slot>& slots, Outcome& outcome) {
         outcome.ceiling_name = slot.contestant->name;
         break;
       case Role::kTwin:
+      case Role::kBefore:
+      case Role::kNow:
+      case Role::kNowTwin:
         break;
     }
   }
@@ -251,12 +291,12 @@ base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
   add_twins(measured, kContender, slots);
   limit_far_peers(measured, effort, kFar, slots);
   TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
-  const Slot* best = best_peer(measured, slots);
+  const Slot* best = best_peer(measured, false, slots);
   if (best != nullptr && twin_of(*best, slots) == nullptr) {
     limit_far_peers(measured, effort, HUGE_VAL, slots);
     add_twins(measured, HUGE_VAL, slots);
     TESSERA_TRY_VOID(run_rounds(measured, effort, slots));
-    best = best_peer(measured, slots);
+    best = best_peer(measured, false, slots);
   }
   Outcome outcome = describe(measured);
   take_medians(slots, outcome);
@@ -266,6 +306,12 @@ base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
     outcome.noise =
         noise_band(measured.kind, best->numbers, twin_of(*best, slots)->numbers, effort.seed);
   }
+  if (const Slot* of_all = best_peer(measured, true, slots); of_all != nullptr) {
+    outcome.best_of_all = of_all->contestant->name;
+    outcome.ratio_of_all =
+        better_ratio(measured.kind, outcome.ours, outcome.peers[outcome.best_of_all]);
+  }
+  compare(measured, effort, slots, outcome);
   TESSERA_ASSERT(outcome.peers.size() == measured.peers.size());
   judge(measured.bars, outcome);
   return outcome;
@@ -279,6 +325,8 @@ bool bar_met(const Bar& bar, const Outcome& outcome) {
       return peer != outcome.peers.end() &&
              better_ratio(outcome.kind, outcome.ours, peer->second) >= bar.value;
     }
+    case Bar::Kind::kRatioToAny:
+      return outcome.ratio_of_all.has_value() && *outcome.ratio_of_all >= bar.value;
     case Bar::Kind::kRatioToBestOf:
       return ratio_to_best_of(bar.peer, outcome) >= bar.value;
     case Bar::Kind::kNotBelowNoise:
@@ -298,6 +346,8 @@ std::string bar_text(const Bar& bar, const Outcome& outcome) {
     case Bar::Kind::kRatioAtLeast:
       return fmt::format("at least {:g}x {}", bar.value,
                          bar.peer.empty() ? "the best peer" : bar.peer);
+    case Bar::Kind::kRatioToAny:
+      return fmt::format("at least {:g}x the best of all peers", bar.value);
     case Bar::Kind::kRatioToBestOf:
       return fmt::format("at least {:g}x the best {} peer", bar.value, bar.peer);
     case Bar::Kind::kNotBelowNoise:

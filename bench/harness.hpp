@@ -8,13 +8,18 @@
 //   (H2) Then come rounds. In each, everyone runs once, in an order shuffled anew from the seed:
 //        ours, every peer, the ceiling, and a second time (the twin) every peer whose pilot came
 //        within kContender of the best; a twin runs elsewhere where the peer offers that. What
-//        disturbs the machine disturbs all alike.
+//        disturbs the machine disturbs all alike. Another build of ours, where one is compared, is
+//        one more of them, and then ours has a twin too.
 //   (H3) Numbers are medians over the rounds. The best peer is the one with the best median, or the
 //        one that the case is against. The ratio is ours against it, above 1 better, be the number
 //        a time or a rate.
 //   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
-//   (H5) A ceiling is never a peer. All contestants of a case are timed by the same clock.
+//   (H5) A ceiling and another build of ours are never peers. Where a case says which peers are
+//   like
+//        ours, only they are in (H3), (H4) and the twins; the others are shown, and the ratio to
+//        the best of all beside that of the like. All contestants of a case are timed by the same
+//        clock.
 //   (H6) Rounds end at `rounds`, or when those who run in all of them have taken `seconds`, and not
 //        less than those who do not; but not before kRoundsBelieved, if so many were asked for: the
 //        band of fewer is itself a matter of luck.

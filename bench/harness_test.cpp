@@ -333,6 +333,47 @@ TEST(Harness, ACaseMayBeAgainstAPeerThatIsNotTheBest) {
   }
 }
 
+// (H5): what does something else is shown, but the ratio is against what does the same.
+TEST(Harness, RatiosAreAgainstPeersThatAreLikeOurs) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.peers = {pretend("A collective", {.cost = 300}), pretend("B collective", {.cost = 200}),
+                    pretend("C independent", {.cost = 50})};
+  measured.like = "collective";
+  measured.bars = {{Bar::Kind::kRatioAtLeast, 2}, {Bar::Kind::kRatioToAny, 0.6}};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->best_peer, "B collective");
+  EXPECT_NEAR(*outcome->ratio, 2, 1e-9);
+  EXPECT_TRUE(outcome->noise.has_value());
+  EXPECT_EQ(outcome->best_of_all, "C independent");
+  EXPECT_NEAR(*outcome->ratio_of_all, 0.5, 1e-9);
+  ASSERT_EQ(outcome->verdicts.size(), 2U);
+  EXPECT_TRUE(outcome->verdicts[0].met);
+  EXPECT_FALSE(outcome->verdicts[1].met);
+}
+
+// (H2), (H5)
+TEST(Harness, AnotherBuildIsComparedBesideThePeers) {
+  const auto log = std::make_shared<std::vector<std::string>>();
+  Case measured = pretended_case(Kind::kTime);
+  const auto plain = run_case(measured, quick_effort());
+  measured.ours = pretend("ours", {.cost = 100, .noise = 0.02});
+  measured.comparison = Comparison{pretend("before", {.cost = 150, .log = log})};
+  measured.not_compared = "a reason";
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome && plain);
+  EXPECT_FALSE(plain->before_ratio.has_value());
+  EXPECT_EQ(outcome->peers.size(), 2U);
+  EXPECT_EQ(outcome->best_peer, plain->best_peer);
+  EXPECT_NEAR(*outcome->before_ratio, 1.5, 0.05);
+  EXPECT_LE(outcome->before_noise->low, 1);
+  EXPECT_GE(outcome->before_noise->low, 0.9);
+  EXPECT_EQ(outcome->not_compared, "a reason");
+  EXPECT_GE(std::ssize(*log), kRoundsMin);
+  measured.comparison->now = pretend("now", {.cost = 600});
+  EXPECT_NEAR(*run_case(measured, quick_effort())->before_ratio, 0.25, 1e-9);
+}
+
 // (H6): however little time a case is given, what is believed comes from enough rounds.
 TEST(Harness, RoundsEndWithTheTimeButNotTooEarly) {
   const auto runs_in = [](int64_t rounds) {

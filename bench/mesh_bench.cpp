@@ -104,7 +104,10 @@ base::Result<Case> own_case(const Spot& spot, const Tools& tools) {
   measured.x = spot.ranks;
   measured.x_label = "ranks";
   measured.repetitions_help = is_slow(spot);
-  TESSERA_TRY(measured.ours, own_contestant(spot, Policy::kOptimal, kAutomatic, tools));
+  TESSERA_TRY(const Contestant ours, own_contestant(spot, Policy::kOptimal, kAutomatic, tools));
+  TESSERA_TRY(const Operation operation, operation_of(spot, Policy::kOptimal, kAutomatic, tools));
+  set_ours(tools.pool, ours.name, own_job(spot.ranks), operation, measured);
+  if (spot.load == 1) measured.not_compared = "meshes with 1 double a node";
   return measured;
 }
 
@@ -136,6 +139,7 @@ base::Result<Case> against_stock(const Spot& spot, const Tools& tools) {
   operation.access = Access::kPosix;
   measured.ceiling = {"pwrite in one piece",
                       runner(tools.pool, field.contenders.front().kind, false, operation)};
+  measured.like = "collective";
   measured.bars = {{Bar::Kind::kNotBelowNoise}};
   if (spot.load <= kSmallLoad) measured.bars.push_back({Bar::Kind::kRatioAtLeast, 2.0});
   measured.note = field.note + intervals_note(spot, tools);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "bench/mpiio_stock.hpp"
@@ -24,6 +25,9 @@ struct Work {
   bool small_pieces = false;  // pieces of 8 bytes, in memory or in the file
   int64_t record_bytes = 0;   // of the column-cyclic workloads
   std::string note = {};
+  std::string not_compared = {};  // with another build
+  bool fresh = false;             // a new file, synced
+  std::optional<Access> only = {};
 };
 
 // A machine of one MPI and so many ranks, and what of it is measured there.
@@ -35,6 +39,10 @@ struct Place {
 
 const Place kPlaces[] = {{"openmpi", 2},  {"openmpi", 4}, {"openmpi", 9},
                          {"openmpi", 16}, {"mpich", 2},   {"mpich", 4, false}};
+
+const char* name_of(Access access) {
+  return access == Access::kCollective ? "collective" : "independent";
+}
 
 const char* title_of(const std::string& mpi) { return mpi == "openmpi" ? "Open MPI" : "MPICH"; }
 
@@ -113,7 +121,33 @@ void add_others(int ranks, std::vector<Work>& works) {
                    Timed::kTransfer,
                    false,
                    0,
-                   "4 KiB a process"});
+                   "4 KiB a process",
+                   "4 KB cases"});
+}
+
+// What strangers' benchmarks do: new files in short runs, strided memory, interleaved blocks.
+void add_strangers(int ranks, std::vector<Work>& works) {
+  const int64_t records = 4 * kMiB / 64 / ranks;
+  for (const bool strided : {false, true}) {
+    Work fresh = {strided ? "new file, 64 B runs, strided memory" : "new file, 64 B runs",
+                  {"column", {64, records, strided ? 1 : 0}}};
+    fresh.directions = Directions::kWrite;
+    fresh.timed = Timed::kWhole;
+    fresh.note = "4 MiB in all; from the open of a new file to its sync and close";
+    fresh.fresh = true;
+    fresh.only = Access::kIndependent;
+    works.push_back(fresh);
+  }
+  Work again = {"contiguous 16 MB, strided memory", {"contiguous", {16 * kMiB / ranks, 64, 0}}};
+  again.note = "16 MiB in all, in memory every second 64 B; the file was written before";
+  again.only = Access::kCollective;
+  works.push_back(again);
+  Work blocks = {"interleaved 4 KB", {"column", {4096, 32 * kMiB / 4096 / ranks, 0}}};
+  blocks.directions = Directions::kWrite;
+  blocks.note = "32 MiB in all";
+  blocks.not_compared = "4 KB cases";
+  blocks.only = Access::kIndependent;
+  works.push_back(blocks);
 }
 
 std::vector<Work> works_at(const Place& place) {
@@ -121,6 +155,7 @@ std::vector<Work> works_at(const Place& place) {
   add_tiles(place.ranks, works);
   add_columns(place.ranks, works);
   if (place.everything) add_others(place.ranks, works);
+  if (place.everything && place.ranks <= 4) add_strangers(place.ranks, works);
   return works;
 }
 
@@ -129,7 +164,7 @@ std::vector<Bar> bars_of(const Place& place, const Work& work, Access access) {
   if (access != Access::kCollective || work.record_bytes == 0) return bars;
   const auto hold = [&bars](double to_collective, double to_any) {
     bars.push_back({Bar::Kind::kRatioToBestOf, to_collective, "collective"});
-    bars.push_back({Bar::Kind::kRatioAtLeast, to_any});
+    bars.push_back({Bar::Kind::kRatioToAny, to_any});
   };
   if (place.mpi == "openmpi" && place.ranks >= 4) {
     work.record_bytes == 8 ? hold(40, 2.5) : hold(5, 1.5);
@@ -154,6 +189,7 @@ base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& p
   operation.flow = spot.flow;
   operation.timed = spot.work.timed;
   operation.access = spot.access;
+  operation.fresh = operation.synced = spot.work.fresh;
   const JobKind ours = {spot.place.mpi, "Tessera", spot.place.ranks, {}, true};
   TESSERA_TRY_VOID(pool->verify(ours, false, operation));
   TESSERA_TRY(const Field field,
@@ -163,7 +199,9 @@ base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& p
   measured.unit_ns = 1e6;
   measured.x = spot.place.ranks;
   measured.x_label = "ranks";
-  measured.ours = {"Tessera", runner(pool, ours, false, operation)};
+  set_ours(pool, "Tessera", ours, operation, measured);
+  measured.not_compared = spot.work.not_compared;
+  measured.like = name_of(spot.access);
   for (const StockMode& mode : field.contenders) {
     measured.peers.push_back(stock_contestant(pool, mode, operation));
   }
@@ -182,7 +220,7 @@ CaseMaker maker_of(const Spot& spot, const std::shared_ptr<MpiPool>& pool,
   const std::string what = named_by_direction
                                ? spot.work.title
                                : spot.work.title + (spot.flow == Flow::kRead ? " read" : " write");
-  const char* how = spot.access == Access::kCollective ? "collective" : "independent";
+  const char* how = name_of(spot.access);
   const char* mpi = title_of(spot.place.mpi);
   return {fmt::format("{} {}: {}, {}", mpi, spot.place.ranks, what, how),
           fmt::format("{}: {}, {}", mpi, what, how),
@@ -201,6 +239,16 @@ std::vector<Flow> flows_of(Directions directions) {
   return {Flow::kWrite, Flow::kRead};
 }
 
+std::vector<std::pair<Flow, Access>> moves_of(const Work& work) {
+  std::vector<std::pair<Flow, Access>> moves;
+  for (const Flow flow : flows_of(work.directions)) {
+    for (const Access access : {Access::kIndependent, Access::kCollective}) {
+      if (work.only.value_or(access) == access) moves.emplace_back(flow, access);
+    }
+  }
+  return moves;
+}
+
 }  // namespace
 
 std::vector<CaseMaker> mpiio_cases(const std::shared_ptr<MpiPool>& pool) {
@@ -208,9 +256,8 @@ std::vector<CaseMaker> mpiio_cases(const std::shared_ptr<MpiPool>& pool) {
   std::vector<CaseMaker> cases;
   for (const Place& place : kPlaces) {
     for (const Work& work : works_at(place)) {
-      for (const Flow flow : flows_of(work.directions)) {
-        cases.push_back(maker_of({place, work, flow, Access::kIndependent}, pool, fields));
-        cases.push_back(maker_of({place, work, flow, Access::kCollective}, pool, fields));
+      for (const auto& [flow, access] : moves_of(work)) {
+        cases.push_back(maker_of({place, work, flow, access}, pool, fields));
       }
     }
   }

@@ -43,8 +43,9 @@ base::Result<std::string> find_peer(const std::string& mpi) {
                                 path.string()));
 }
 
-base::Result<std::string> find_library(const std::string& mpi) {
-  const fs::path path = own_folder() / ".." / "lib" / fmt::format("libtessera-mpiio-{}.so", mpi);
+base::Result<std::string> find_library(const JobKind& kind) {
+  const fs::path base = kind.build.empty() ? own_folder() / ".." : fs::path(kind.build);
+  const fs::path path = base / "lib" / fmt::format("libtessera-mpiio-{}.so", kind.mpi);
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
   if (!error) return whole.string();
@@ -117,7 +118,8 @@ base::Result<std::unique_ptr<MpiJob>> MpiJob::start(const JobKind& kind,
                                                     const std::string& scratch) {
   signal(SIGPIPE, SIG_IGN);
   std::unique_ptr<MpiJob> job(new MpiJob);
-  job->title_ = fmt::format("{} ({}, {} ranks)", kind.library, kind.mpi, kind.ranks);
+  job->title_ = fmt::format("{} ({}, {} ranks){}", kind.library, kind.mpi, kind.ranks,
+                            kind.build.empty() ? "" : " of " + kind.build);
   TESSERA_TRY_VOID(job->make_folder(scratch, kind.ranks));
   TESSERA_TRY_VOID(job->launch(kind));
   TESSERA_TRY(const std::string greeting, job->read_line(kStartSeconds));
@@ -156,7 +158,7 @@ base::Result<void> MpiJob::launch(const JobKind& kind) {
   TESSERA_TRY(const std::string program, find_peer(kind.mpi));
   std::string preload;
   if (kind.tessera) {
-    TESSERA_TRY(preload, find_library(kind.mpi));
+    TESSERA_TRY(preload, find_library(kind));
   }
   const auto command = launch_command(kind, program, preload, folder_);
   const std::string log = folder_ + "/log";

@@ -26,6 +26,7 @@ struct JobKind {
   int ranks = 1;
   std::vector<std::string> arguments = {};  // of mpiexec, besides the usual ones
   bool tessera = false;                     // preload ours
+  std::string build = {};                   // the folder of another build of it; empty: this one
 
   friend bool operator==(const JobKind&, const JobKind&) = default;
 };

@@ -64,9 +64,10 @@ class MpiJobTest : public testing::TestWithParam<Library> {
  protected:
   // Small versions of every workload that two ranks can run.
   static std::vector<Workload> small_workloads() {
-    return {{"block3d", {10, 0, 0}},     {"flash", {2, 0, 0}},         {"flash", {2, 1, 0}},
-            {"column", {8, 500, 0}},     {"column", {256, 20, 0}},     {"matrix", {50, 3, 0}},
-            {"irregular", {300, 1, 40}}, {"contiguous", {4096, 0, 0}}, {"halo", {6, 2, 0}}};
+    return {{"block3d", {10, 0, 0}},      {"flash", {2, 0, 0}},         {"flash", {2, 1, 0}},
+            {"column", {64, 20, 1}},      {"contiguous", {640, 64, 0}}, {"column", {8, 500, 0}},
+            {"column", {256, 20, 0}},     {"matrix", {50, 3, 0}},       {"irregular", {300, 1, 40}},
+            {"contiguous", {4096, 0, 0}}, {"halo", {6, 2, 0}}};
   }
 
   void write_shares(const std::string& name, const std::vector<int64_t>& words) {
@@ -96,6 +97,10 @@ TEST_P(MpiJobTest, MovesTheRightBytesAndMeasures) {
         }
       }
     }
+    Operation fresh = {workload, Access::kIndependent, Flow::kWrite, Timed::kWhole};
+    fresh.fresh = fresh.synced = true;
+    const auto ns = pool_.verify(kind, false, fresh);
+    ASSERT_TRUE(ns) << workload.name << ", a new file: " << ns.error().message();
   }
 }
 

@@ -142,6 +142,22 @@ static const char* block3d_make(struct Layout* layout) {
   return NULL;
 }
 
+/* --- strided memory: runs of so many bytes with as much between them -----------------------------
+ */
+
+static int64_t strided_memory_at(const struct Layout* layout, int64_t position) {
+  return position / layout->memory_run * 2 * layout->memory_run + position % layout->memory_run;
+}
+
+static const char* stride_memory(struct Layout* layout, int64_t run, int64_t bytes) {
+  if (run < 8 || run % 8 != 0 || bytes % run != 0) return "runs in memory out of range";
+  layout->memory_run = run;
+  layout->memory_bytes = 2 * bytes;
+  layout->memory_at = strided_memory_at;
+  MPI_Type_vector((int)(bytes / run), (int)run, (int)(2 * run), MPI_BYTE, &layout->memory_type);
+  return NULL;
+}
+
 /* --- flash: a FLASH checkpoint; args: blocks a process, whether memory is packed --------------- *
  * In memory a block is 16^3 cells with the guard cells, and the 24 variables of a cell lie side by
  * side. In the file the variables follow each other, each as block after block, where block i of
@@ -207,8 +223,8 @@ static const char* flash_make(struct Layout* layout) {
   return NULL;
 }
 
-/* --- column: records dealt to the processes in turn; args: bytes of a record, records a process -
- */
+/* --- column: records dealt to the processes in turn; args: bytes of a record, records a process,
+ * whether they are apart in memory */
 
 static void column_visit(const struct Layout* layout, int rank, RunVisitor* visit, void* context) {
   const int64_t record = layout->args[0];
@@ -227,7 +243,7 @@ static const char* column_make(struct Layout* layout) {
   layout->displacement = record * layout->rank;
   MPI_Type_vector((int)count, (int)(record / 8), (int)(record / 8 * layout->ranks), MPI_DOUBLE,
                   &layout->filetype);
-  return NULL;
+  return layout->args[2] != 0 ? stride_memory(layout, record, record * count) : NULL;
 }
 
 /* --- matrix: doubles, BLOCK-CYCLIC in both dimensions; args: side, side of a block --------------
@@ -317,8 +333,8 @@ static const char* irregular_make(struct Layout* layout) {
   return NULL;
 }
 
-/* --- contiguous: one run a process, in order; args: bytes a process ----------------------------
- */
+/* --- contiguous: one run a process, in order; args: bytes a process, bytes of a run in memory if
+ * it is not contiguous there */
 
 static void contiguous_visit(const struct Layout* layout, int rank, RunVisitor* visit,
                              void* context) {
@@ -333,7 +349,7 @@ static const char* contiguous_make(struct Layout* layout) {
   layout->visit = contiguous_visit;
   layout->displacement = size * layout->rank;
   MPI_Type_contiguous((int)size, MPI_BYTE, &layout->filetype);
-  return NULL;
+  return layout->args[1] != 0 ? stride_memory(layout, layout->args[1], size) : NULL;
 }
 
 static const struct {

@@ -104,6 +104,7 @@ static void parse_flags(const char* letters, struct Request* request) {
   if (strchr(letters, 'r') != NULL) request->objects = kReplicated;
   request->synced = strchr(letters, 'y') != NULL;
   request->cold = strchr(letters, 'c') != NULL;
+  request->fresh = strchr(letters, 'n') != NULL;
 }
 
 static const char* answer_run(struct Session* session, const char* line, char* out, size_t size) {

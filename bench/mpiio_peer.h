@@ -34,6 +34,7 @@ struct Layout {
   MPI_Datatype memory_type;   /* MPI_DATATYPE_NULL: memory is contiguous elements */
   int64_t memory_bytes;       /* of the buffer */
   int64_t memory_begin_bytes; /* where in the buffer the access begins */
+  int64_t memory_run;         /* of strided memory: bytes of a run, and between two */
   /* Visits the runs of one rank's access to the first frame, in the order of its data. */
   void (*visit)(const struct Layout*, int rank, RunVisitor*, void* context);
   /* Where byte `position` of the data lies in the buffer; NULL: at `position`. */
@@ -67,6 +68,7 @@ struct Request {
   enum Objects objects; /* which object file, if not the plain one */
   int synced;           /* a write is followed by MPI_File_sync */
   int cold;             /* the file's pages are dropped before each repetition, uncounted */
+  int fresh;            /* the file is removed before each repetition, uncounted, and made anew */
   int slow; /* only an element is moved uncounted; all sleep until they start and when they are done
              */
   MPI_Info hints;

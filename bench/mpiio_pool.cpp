@@ -42,6 +42,7 @@ std::string flags_of(const Operation& operation, bool verify) {
   if (operation.file == FileKind::kReplicated) flags += 'r';
   if (operation.synced) flags += 'y';
   if (operation.cold) flags += 'c';
+  if (operation.fresh) flags += 'n';
   return flags.empty() ? "-" : flags;
 }
 

@@ -40,6 +40,7 @@ struct Operation {
   FileKind file = FileKind::kPlain;
   bool synced = false;  // a write is followed by MPI_File_sync
   bool cold = false;    // the file is not in memory
+  bool fresh = false;   // the file is not there; a write makes it
   // For an operation of many milliseconds whose rivals are modes of the same job: only an element
   // is moved uncounted before it, and processes sleep until they start and when they are done.
   bool slow = false;

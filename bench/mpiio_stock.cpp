@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "bench/other_build.hpp"
+
 namespace tessera::bench {
 
 namespace {
@@ -43,14 +45,6 @@ void add_romio(const JobKind& kind, std::vector<StockMode>& modes) {
                    exchange + ",cb_buffer_size=1048576"});
   modes.push_back({"ROMIO collective, cb enabled, 64 MB", kind, Access::kCollective,
                    exchange + ",cb_buffer_size=67108864"});
-}
-
-Operation as_in(const StockMode& mode, const Operation& operation) {
-  Operation mine = operation;
-  mine.access = mode.access;
-  mine.hints = mode.hints;
-  if (mode.workload) mine.workload = *mode.workload;
-  return mine;
 }
 
 // The best time so far among the modes of one sort.
@@ -102,16 +96,15 @@ size_t first_wrong(MpiPool& pool, const Operation& operation, const std::vector<
   return trials.size();
 }
 
-size_t best_where(const std::vector<Trial>& trials, bool collective) {
-  size_t best = trials.size();
-  for (size_t i = 0; i < trials.size(); ++i) {
-    if (trials[i].mode.collective() != collective) continue;
-    if (best == trials.size() || trials[i].ns < trials[best].ns) best = i;
-  }
-  return best;
-}
-
 }  // namespace
+
+Operation as_in(const StockMode& mode, const Operation& operation) {
+  Operation mine = operation;
+  mine.access = mode.access;
+  mine.hints = mode.hints;
+  if (mode.workload) mine.workload = *mode.workload;
+  return mine;
+}
 
 std::vector<StockMode> stock_modes(const std::string& mpi, int ranks) {
   std::vector<StockMode> modes;
@@ -125,19 +118,18 @@ std::vector<StockMode> stock_modes(const std::string& mpi, int ranks) {
 }
 
 std::vector<size_t> contenders(const std::vector<Trial>& trials) {
-  std::vector<size_t> order(trials.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return trials[a].ns < trials[b].ns; });
   std::vector<size_t> chosen;
-  for (const size_t i : order) {
-    if (chosen.size() == kContendersMax) break;
-    if (trials[i].ns <= kTrialContender * trials[order[0]].ns) chosen.push_back(i);
-  }
   for (const bool collective : {false, true}) {
-    const size_t best = best_where(trials, collective);
-    const bool there = std::find(chosen.begin(), chosen.end(), best) != chosen.end();
-    if (best < trials.size() && !there) chosen.push_back(best);
+    std::vector<size_t> order;
+    for (size_t i = 0; i < trials.size(); ++i) {
+      if (trials[i].mode.collective() == collective) order.push_back(i);
+    }
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return trials[a].ns < trials[b].ns; });
+    if (order.size() > kContendersMax) order.resize(kContendersMax);
+    for (const size_t i : order) {
+      if (trials[i].ns <= kTrialContender * trials[order[0]].ns) chosen.push_back(i);
+    }
   }
   return chosen;
 }
@@ -183,6 +175,15 @@ std::function<base::Result<double>(int64_t)> runner(const std::shared_ptr<MpiPoo
   return [pool, kind, twin, operation](int64_t repetitions) {
     return pool->measure(kind, twin, operation, repetitions);
   };
+}
+
+void set_ours(const std::shared_ptr<MpiPool>& pool, const std::string& name, const JobKind& kind,
+              const Operation& operation, Case& measured) {
+  measured.ours = {name, runner(pool, kind, false, operation), runner(pool, kind, true, operation)};
+  if (other_build().empty()) return;
+  JobKind before = kind;
+  before.build = other_build();
+  measured.comparison = Comparison{{"before", runner(pool, before, false, operation)}};
 }
 
 Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool, const StockMode& mode,

@@ -44,10 +44,10 @@ struct Trial {
 };
 
 inline constexpr double kTrialContender = 1.5;
-inline constexpr size_t kContendersMax = 5;
+inline constexpr size_t kContendersMax = 3;
 
-// The places of the trials that go on: the best ones within kTrialContender of the very best, at
-// most kContendersMax, and in any case the best collective and the best independent one.
+// The places of the trials that go on: of the collective and of the independent ones the best, and
+// those within kTrialContender of it, at most kContendersMax of each sort.
 [[nodiscard]] std::vector<size_t> contenders(const std::vector<Trial>& trials);
 
 struct Field {
@@ -80,6 +80,13 @@ class Fields {
 [[nodiscard]] std::function<base::Result<double>(int64_t)> runner(
     const std::shared_ptr<MpiPool>& pool, const JobKind& kind, bool twin,
     const Operation& operation);
+
+// The operation as a mode does it.
+[[nodiscard]] Operation as_in(const StockMode& mode, const Operation& operation);
+
+// Ours at an operation for a case, by this build and, where a run is against another, by that one.
+void set_ours(const std::shared_ptr<MpiPool>& pool, const std::string& name, const JobKind& kind,
+              const Operation& operation, Case& measured);
 
 // A mode at an operation, as find_field() tries it.
 [[nodiscard]] Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool,

@@ -307,7 +307,9 @@ int open_view(struct Session* session, const struct Request* request, MPI_File* 
   } else {
     path_of(session, request->mode, path);
   }
-  const int amode = request->direction == kRead ? MPI_MODE_RDONLY : MPI_MODE_RDWR;
+  const int amode = request->direction == kRead ? MPI_MODE_RDONLY
+                    : request->fresh            ? MPI_MODE_RDWR | MPI_MODE_CREATE
+                                                : MPI_MODE_RDWR;
   int code = MPI_File_open(MPI_COMM_WORLD, path, amode, request->hints, file);
   if (code == MPI_SUCCESS && request->atomic) code = MPI_File_set_atomicity(*file, 1);
   if (code != MPI_SUCCESS) return code;
@@ -365,7 +367,7 @@ static const char* open_for(struct Session* session, const struct Request* reque
   if (request->mode != kPosix) return mpi_error_text(open_view(session, request, &open_file->file));
   char path[512];
   path_of(session, kPosix, path);
-  open_file->fd = open(path, O_RDWR | O_CLOEXEC);
+  open_file->fd = open(path, O_RDWR | (request->fresh ? O_CREAT : 0) | O_CLOEXEC, 0600);
   return open_file->fd < 0 ? "cannot open the scratch file" : NULL;
 }
 
@@ -429,6 +431,13 @@ static void drop_pages(const struct Session* session, const struct Request* requ
   if (fd >= 0) close(fd);
 }
 
+static void remove_file(const struct Session* session, const struct Request* request) {
+  char path[512];
+  path_on_disk(session, request, path);
+  if (session->rank == 0) unlink(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Waits for all without a core: polling would take it from those that are not done. */
 static void wait_asleep(void) {
   const struct timespec nap = {0, 1000000};
@@ -464,6 +473,7 @@ static const char* timed_once(struct Session* session, const struct Request* req
                               struct Open* open_file, double* ns) {
   double mine[2], all[2];
   if (request->cold) drop_pages(session, request);
+  if (request->fresh) remove_file(session, request);
   mine[0] = -(request->slow ? start_together(session->ranks) : leave_barrier());
   const char* error = kTimed[request->timed](session, request, open_file);
   mine[1] = now_ns();
@@ -485,6 +495,7 @@ static const char* verified_once(struct Session* session, const struct Request* 
   }
   struct Open open_file = {MPI_FILE_NULL, -1};
   session->frame = 0; /* the one that is described */
+  if (request->fresh) remove_file(session, request);
   const char* error = agreed(open_move_close(session, request, &open_file));
   if (error != NULL) return error;
   if (request->direction == kRead) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "bench/harness.hpp"
 #include "bench/mpiio_stock.hpp"
 #include "bench/tile_reading.hpp"
 
@@ -13,6 +14,7 @@ namespace tessera::bench {
 namespace {
 
 constexpr const char* kLinear = "Tessera, linear file";
+constexpr const char* kOpenToClose = "object files from open to close";
 constexpr int kSidesInFull = 4;  // larger walls are on so few cores that only little is measured
 constexpr double kOfPreadUnverified = 0.9;
 constexpr double kOfPreadVerified = 0.75;
@@ -82,14 +84,21 @@ Operation operation_of(const Reading& reading) {
   return operation;
 }
 
-// Stock libraries as they come, for walls of so many ranks that a field takes too long.
-void add_plain_stock(const Machine& machine, const Reading& reading, Case& measured) {
-  const JobKind romio = {kOpenMpi, "ROMIO", reading.ranks(), {"--mca", "io", "romio321"}};
-  const StockMode mode = {fmt::format("ROMIO {}", name_of(reading.access)), romio, reading.access};
-  Contestant peer = stock_contestant(machine.pool, mode, operation_of(reading));
-  peer.twin = nullptr;
-  peer.rounds_max = 1;
-  measured.peers.push_back(std::move(peer));
+// All modes of that access, for walls of so many ranks that full rounds of a field take too long:
+// each runs in few rounds, one repetition each, without a second job.
+void add_tried_stock(const Machine& machine, const Reading& reading, Case& measured) {
+  for (const StockMode& mode : stock_modes(kOpenMpi, reading.ranks())) {
+    if (mode.collective() != (reading.access == Access::kCollective)) continue;
+    const auto tried = machine.pool->verify(mode.kind, false, as_in(mode, operation_of(reading)));
+    if (!tried) {
+      measured.note += fmt::format("{} is out: {}; ", mode.name, tried.error().message());
+      continue;
+    }
+    Contestant peer = stock_contestant(machine.pool, mode, operation_of(reading));
+    peer.twin = nullptr;
+    peer.rounds_max = kFarRounds;
+    measured.peers.push_back(std::move(peer));
+  }
 }
 
 // Has everybody do it so often at a time, and shows what one of them takes.
@@ -101,6 +110,7 @@ void repeat_each(int64_t times, Case& measured) {
     }
   };
   repeat(measured.ours);
+  if (measured.comparison) repeat(measured.comparison->before);
   for (Contestant& peer : measured.peers) repeat(peer);
   if (measured.ceiling) repeat(*measured.ceiling);
   for (auto& [name, ns] : measured.dropped_ns) ns *= static_cast<double>(times);
@@ -119,11 +129,14 @@ base::Result<Case> make_read_case(const Machine& machine, const Reading& reading
     TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
   }
   Case measured = timed_case(reading.ranks());
-  measured.ours = {"Tessera, object file", runner(machine.pool, ours, false, objects)};
+  set_ours(machine.pool, "Tessera, object file", ours, objects, measured);
+  if (reading.timed == Timed::kWhole) measured.not_compared = kOpenToClose;
+  measured.like = name_of(reading.access);
   if (reading.in_full()) {
     TESSERA_TRY_VOID(add_stock(machine, reading.ranks(), plain, false, measured));
   } else {
-    add_plain_stock(machine, reading, measured);
+    add_tried_stock(machine, reading, measured);
+    measured.comparison.reset();  // two more jobs of so many ranks have no room
   }
   Operation in_one_piece = plain;
   in_one_piece.access = Access::kPosix;
@@ -202,7 +215,9 @@ base::Result<Case> make_write_case(const Machine& machine, const Writing& writin
   const JobKind ours = tessera_at(writing.ranks);
   TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
   Case measured = timed_case(writing.ranks);
-  measured.ours = {"Tessera, object file", runner(machine.pool, ours, false, objects)};
+  set_ours(machine.pool, "Tessera, object file", ours, objects, measured);
+  measured.not_compared = kOpenToClose;
+  measured.like = name_of(access);
   TESSERA_TRY_VOID(add_stock(machine, writing.ranks, plain, writing.small_pieces, measured));
   add_linear(machine, plain, ours, measured);
   Operation in_one_piece = plain;

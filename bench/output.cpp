@@ -72,6 +72,15 @@ bool counts_in_mean(const Outcome& outcome) {
   return outcome.in_mean && outcome.kind != Kind::kSize && outcome.ratio.value_or(0) > 0;
 }
 
+void write_against(JsonWriter& json, const Outcome& outcome) {
+  json.key("against").begin_object(JsonWriter::Layout::kOneLine);
+  write_number(json, "before", outcome.before);
+  write_number(json, "ratio", outcome.before_ratio);
+  write_noise(json, outcome.before_noise);
+  json.member("in_mean", outcome.not_compared.empty());
+  json.member("not_compared", outcome.not_compared).end_object();
+}
+
 void write_case(JsonWriter& json, const Outcome& outcome) {
   json.begin_object(JsonWriter::Layout::kOneLine);
   json.member("case", outcome.name).member("unit", outcome.unit);
@@ -85,6 +94,8 @@ void write_case(JsonWriter& json, const Outcome& outcome) {
   write_number(json, "spread", outcome.spread);
   write_paper(json, outcome.paper);
   json.member("note", outcome.note);
+  if (outcome.ratio_of_all) write_number(json, "ratio_of_all", outcome.ratio_of_all);
+  if (outcome.before) write_against(json, outcome);
   if (outcome.x) write_number(json, "x", outcome.x);
   write_numbers(json, "peer_spread", outcome.peer_spread);
   if (!outcome.dropped.empty()) write_numbers(json, "dropped", outcome.dropped);
@@ -102,6 +113,10 @@ void write_summary(JsonWriter& json, const BenchRun& run) {
   write_number(json, "geometric_mean", summary.geometric_mean);
   write_number(json, "geometric_mean_bar", run.mean_bar);
   if (summary.mean_met) json.member("geometric_mean_met", *summary.mean_met);
+  if (summary.against_mean || !summary.not_compared.empty()) {
+    write_number(json, "against_geometric_mean", summary.against_mean);
+    json.member("against_cases", summary.against_cases);
+  }
   json.end_object();
 }
 
@@ -119,6 +134,17 @@ std::string detail_line(const Outcome& outcome) {
   const auto add = [&line](const std::string& part) {
     if (!part.empty()) line += (line.empty() ? "" : " · ") + part;
   };
+  if (outcome.ratio_of_all && outcome.best_of_all != outcome.best_peer) {
+    add(fmt::format("against {}; of all the best is {}, {}x", outcome.best_peer,
+                    outcome.best_of_all, number_text(*outcome.ratio_of_all)));
+  }
+  if (outcome.before) {
+    add(fmt::format("before {}, {:.3f}x, A/A {:.3f}-{:.3f}{}", number_text(*outcome.before),
+                    *outcome.before_ratio, outcome.before_noise->low, outcome.before_noise->high,
+                    outcome.not_compared.empty()
+                        ? ""
+                        : fmt::format(", not in the mean: {}", outcome.not_compared)));
+  }
   if (outcome.ceiling) {
     add(fmt::format("ceiling {} {}, ours {}", outcome.ceiling_name, number_text(*outcome.ceiling),
                     percent(*outcome.ceiling_fraction)));
@@ -157,6 +183,7 @@ Summary summary_of(const BenchRun& run) {
   Summary summary;
   double logarithms = 0;
   int64_t ratios = 0;
+  double against_logarithms = 0;
   for (const Outcome& outcome : run.outcomes) {
     summary.cases_held += outcome.met.has_value() ? 1 : 0;
     summary.cases_met += outcome.met == true ? 1 : 0;
@@ -164,11 +191,21 @@ Summary summary_of(const BenchRun& run) {
       ++summary.bars;
       summary.bars_met += verdict.met ? 1 : 0;
     }
+    if (outcome.before_ratio && !outcome.not_compared.empty()) {
+      ++summary.not_compared[outcome.not_compared];
+    } else if (outcome.before_ratio && outcome.kind != Kind::kSize && *outcome.before_ratio > 0) {
+      against_logarithms += std::log(*outcome.before_ratio);
+      ++summary.against_cases;
+    }
     if (!counts_in_mean(outcome)) continue;
     logarithms += std::log(*outcome.ratio);
     ++ratios;
   }
   if (ratios > 0) summary.geometric_mean = std::exp(logarithms / static_cast<double>(ratios));
+  if (summary.against_cases > 0) {
+    summary.against_mean =
+        std::exp(against_logarithms / static_cast<double>(summary.against_cases));
+  }
   if (run.mean_bar) {
     summary.mean_met = summary.geometric_mean && *summary.geometric_mean >= *run.mean_bar;
   }
@@ -186,13 +223,20 @@ std::string summary_text(const BenchRun& run) {
         fmt::format("geometric mean of the ratios {:.2f}, at least {:g}: {}\n",
                     *summary.geometric_mean, *run.mean_bar, *summary.mean_met ? "met" : "NOT MET");
   }
+  if (summary.against_mean) {
+    text += fmt::format("against the build before: geometric mean {:.3f} of {} cases\n",
+                        *summary.against_mean, summary.against_cases);
+  }
+  for (const auto& [reason, cases] : summary.not_compared) {
+    text += fmt::format("  not in that mean: {} cases, {}\n", cases, reason);
+  }
   return text;
 }
 
 std::string table_heading(const Machine& machine) {
   return fmt::format(
-      "{}\nRatios are against the best peer, above 1 better. Noise: the best peer against "
-      "itself.\n\n"
+      "{}\nRatios are against the best peer that does what ours does (collective or "
+      "independent), above 1\nbetter. Noise: the best peer against itself.\n\n"
       "{:<56}{:>12}{:>9}{:>16}{:>6}{:>9}  peers\n",
       machine_text(machine), "case", "ours", "ratio", "noise", "runs", "spread");
 }

@@ -3,13 +3,16 @@
 // JSON: {"bench":..,"machine":{..},"cases":[{"case":..,"unit":..,"ours":..,"peers":{name:value},
 // "ratio":..,"noise":[low,high],"ceiling":..}]}, each case also with "group", "runs", "in_mean",
 // "spread", "paper", "note", "bar", "met", "bars" and, in a sweep, "x"; "peer_spread" has the
-// spread of every peer and "dropped" the one trial of each peer that was too slow to go on. What
-// does not apply is null; "peers" is then {}. After the cases comes "summary": the geometric mean
-// of the ratios of the timed cases that are in_mean, and how many bars were met. Thread safety:
-// pure functions.
+// spread of every peer and "dropped" the one trial of each peer that was too slow to go on. "ratio"
+// is against the best peer that is like ours, "ratio_of_all" against the best of all; "against" is
+// this build against another one, with its own noise, where there is one. What does not apply is
+// null; "peers" is then {}. After the cases comes "summary": the geometric mean of the ratios of
+// the timed cases that are in_mean, how many bars were met, and the geometric mean of the ratios to
+// the other build. Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +34,10 @@ struct BenchRun {
 // How a whole run did. A case counts as held to bars, and as meeting them, once for each bar.
 struct Summary {
   std::optional<double> geometric_mean;  // of the ratios of cases that count in it, no sizes
+  // The same of the ratios to the other build, and of what cases were not counted, by the reason.
+  std::optional<double> against_mean;
+  int64_t against_cases = 0;
+  std::map<std::string, int64_t> not_compared = {};
   int64_t cases_held = 0;
   int64_t cases_met = 0;
   int64_t bars = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "bench/report.hpp"
 #include "bench/svg.hpp"
@@ -58,6 +59,33 @@ double number_in(const Json& object, const char* key) {
   if (found == nullptr) return std::numeric_limits<double>::quiet_NaN();
   if (found->integer() != nullptr) return static_cast<double>(*found->integer());
   return found->real() != nullptr ? *found->real() : std::numeric_limits<double>::quiet_NaN();
+}
+
+TEST(Output, TheMeanAgainstAnotherBuildLeavesOutWhatIsNamed) {
+  BenchRun run = a_run();
+  for (const auto& [ratio, reason] :
+       {std::pair{2.0, ""}, {0.5, ""}, {4.0, ""}, {0.01, "4 KB cases"}, {0.02, "4 KB cases"}}) {
+    Outcome outcome = full_outcome();
+    outcome.before = 5;
+    outcome.before_ratio = ratio;
+    outcome.before_noise = NoiseBand{0.99, 1.01};
+    outcome.not_compared = reason;
+    run.outcomes.push_back(outcome);
+  }
+  const Summary summary = summary_of(run);
+  EXPECT_EQ(summary.against_cases, 3);
+  EXPECT_NEAR(*summary.against_mean, std::cbrt(4.0), 1e-9);
+  const std::string text = summary_text(run);
+  EXPECT_NE(text.find("against the build before: geometric mean 1.587 of 3 cases"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("not in that mean: 2 cases, 4 KB cases"), std::string::npos) << text;
+  EXPECT_NE(table_rows(run.outcomes.back()).find("not in the mean: 4 KB cases"), std::string::npos);
+  const auto json = Json::parse(to_json(run));
+  ASSERT_TRUE(json) << json.error().message();
+  EXPECT_EQ(json->find("cases")->array()->front().find("against"), nullptr);
+  EXPECT_NEAR(number_in(*json->find("cases")->array()->back().find("against"), "ratio"), 0.02,
+              1e-9);
 }
 
 TEST(Output, JsonHasThePromisedFields) {

@@ -74,15 +74,17 @@ const std::vector<Bench>& all_benches() {
       {"pattern", "patterns and objects: encoding, overlap, join, object sets, index, copying",
        pattern_cases},
       {"mpiio", "MPI-IO of unchanged programs: against OMPIO and ROMIO in Open MPI, ROMIO in MPICH",
-       all_mpiio_cases, kMpiioMeanBar},
+       all_mpiio_cases, kMpiioMeanBar, true},
       {"locks", "list locks: counts, the table, the service, what atomic mode costs, against stock",
        all_lock_cases},
       {"objects",
        "object files: maps, tiles, checkpoints, sharing, against plain files; remapping against cp",
-       all_object_cases},
+       all_object_cases,
+       {},
+       true},
       {"mesh",
        "meshes and halos: who writes what several ranks hold, against stock; how plans are made",
-       all_mesh_cases, kMeshMeanBar},
+       all_mesh_cases, kMeshMeanBar, true},
   };
   return benches;
 }

@@ -9,7 +9,9 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "bench/other_build.hpp"
 #include "bench/remap_files.hpp"
 #include "bench/remap_views.hpp"
 #include "tessera/port/descriptor.hpp"
@@ -95,6 +97,28 @@ Contestant contestant(const char* name, std::shared_ptr<const RemapFiles> files,
           }};
 }
 
+// The programs of both builds: this one's library cannot run the other's code.
+Result<void> program_once(const std::string& program, const RemapFiles& files, bool synced) {
+  std::vector<std::string> words = {program,   "remap",       files.source(), files.target(),
+                                    "--views", files.views(), "--quiet"};
+  if (!synced) words.emplace_back("--no-sync");
+  TESSERA_TRY(const int status, port::run_program(words, {}));
+  if (status == 0) return {};
+  return base::fail(base::Code::kFailed, fmt::format("{} remap ended with {}", program, status));
+}
+
+Comparison compared_programs(const std::shared_ptr<const RemapFiles>& files, bool synced) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const auto by = [&](const char* name, const std::string& program) {
+    return contestant(name, files, [program, synced](const RemapFiles& mine) {
+      return program_once(program, mine, synced);
+    });
+  };
+  return {by("before", other_build() + "/bin/tessera"),
+          by("now", (self.parent_path() / "bin/tessera").string())};
+}
+
 bool has_room(const RemapFiles& files, int64_t bytes) {
   std::error_code error;
   const auto space = std::filesystem::space(files.folder.path(), error);
@@ -128,6 +152,8 @@ Result<Case> make_case(const Remapping& remapping) {
   });
   measured.peers = {contestant(
       "cp", files, [synced](const RemapFiles& mine) { return copy_once(mine, synced); })};
+  if (!other_build().empty()) measured.comparison = compared_programs(files, synced);
+  if (remapping.bytes() >= kAnywhereBytes) measured.not_compared = "remapping from 1 GB";
   if (!synced) measured.bars = {{Bar::Kind::kRatioAtLeast, kOfCopy}};
   measured.note = fmt::format(
       "rates of the file's {} MB; ours writes {} MB more, copies of what readers share; {} threads",

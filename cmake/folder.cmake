@@ -3,6 +3,7 @@
 # program tessera_NAME_test from its *_test.cpp files.
 #   DEPENDS    folders it may include; tools/check_layering.py holds the same rule on #include
 #   LIBRARIES  what it links from outside
+#   ALONE      sources that are not compiled together with others (tessera_unity)
 #   INSTALL    it is a part of the installed libtessera
 #   THREADS    its tests also run under the thread sanitizer
 #   DOOR       it talks to the world, so its tests do not run under the other sanitizers
@@ -10,13 +11,19 @@ add_custom_target(pure_tests)
 add_custom_target(thread_tests)
 
 function(tessera_folder NAME)
-  cmake_parse_arguments(ARG "INSTALL;THREADS;DOOR" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "INSTALL;THREADS;DOOR" "" "DEPENDS;LIBRARIES;ALONE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   add_library(tessera_${NAME} STATIC ${sources})
   target_link_libraries(tessera_${NAME} PUBLIC tessera_options ${ARG_LIBRARIES})
+  if("fmt::fmt" IN_LIST ARG_LIBRARIES)
+    tessera_precompiled_format(tessera_${NAME})
+  else()
+    tessera_precompiled(tessera_${NAME})
+  endif()
+  tessera_unity(tessera_${NAME} ${ARG_ALONE})
   foreach(folder ${ARG_DEPENDS})
     target_link_libraries(tessera_${NAME} PUBLIC tessera_${folder})
   endforeach()
@@ -27,6 +34,7 @@ function(tessera_folder NAME)
   if(tests AND TESSERA_TESTS)
     add_executable(tessera_${NAME}_test ${tests})
     target_link_libraries(tessera_${NAME}_test PRIVATE tessera_${NAME} GTest::gtest_main)
+    tessera_precompiled_test(tessera_${NAME}_test)
     set(labels unit)
     if(NOT ARG_DOOR)
       list(APPEND labels pure)

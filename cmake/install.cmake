@@ -81,6 +81,10 @@ foreach(TESSERA_C_NAME ${c_libraries})
 endforeach()
 
 install(TARGETS tessera_library EXPORT tesseraTargets)
+# CMake strips no static library, for a linker needs its symbols; it does not need the rest.
+set(archive ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:tessera_library>)
+install(CODE "execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug
+  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${archive}\" COMMAND_ERROR_IS_FATAL ANY)")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/tesseraConfig.cmake

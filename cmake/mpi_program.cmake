@@ -1,12 +1,13 @@
-# tessera_mpi_program(NAME MPI SOURCES file... [HEADERS file...]): the C program
-# lib/tessera/tessera-NAME-MPI, a part of the product. It is compiled by the MPI's own compiler
-# wrapper and not by CMake's compiler, since one build cannot mix two MPIs.
+# tessera_mpi_program(NAME MPI [PART_OF target] SOURCES file... [HEADERS file...]): the C program
+# lib/tessera/tessera-NAME-MPI, a part of the target, or else of the product and installed. It is
+# compiled by the MPI's own compiler wrapper and not by CMake's compiler, since one build cannot mix
+# two MPIs.
 foreach(mpi openmpi mpich)
   find_program(TESSERA_MPICC_${mpi} mpicc.${mpi})
 endforeach()
 
 function(tessera_mpi_program NAME MPI)
-  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PART_OF" "SOURCES;HEADERS" ${ARGN})
   if(NOT TESSERA_MPICC_${MPI})
     message(STATUS "mpicc.${MPI} not found: no tessera-${NAME}-${MPI} is built")
     return()
@@ -21,6 +22,10 @@ function(tessera_mpi_program NAME MPI)
     COMMENT "Building ${NAME} of ${MPI}" VERBATIM)
   string(REPLACE "-" "_" target tessera_${NAME}_${MPI})
   add_custom_target(${target} ALL DEPENDS ${program})
-  add_dependencies(product ${target})
-  install(PROGRAMS ${program} DESTINATION lib/tessera)
+  if(ARG_PART_OF)
+    add_dependencies(${ARG_PART_OF} ${target})
+  else()
+    add_dependencies(product ${target})
+    install(PROGRAMS ${program} DESTINATION lib/tessera)
+  endif()
 endfunction()

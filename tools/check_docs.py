@@ -16,7 +16,9 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+\s+(.*)$", re.M)
 CODE_BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
 MAKE = re.compile(r"(?:`|^\s*|\$ )make ([a-z][a-z-]*)(?![-A-Za-z])", re.M)
-TESSERA = re.compile(r"(?:`|^\s*|\$ )(?:build/bin/)?tessera ([a-z][a-z-]*)", re.M)
+# "tessera client proof" and the like name keys of the handshake.
+TESSERA = re.compile(
+    r"(?:`|^\s*|\$ )(?:build/bin/)?tessera (?!client |server )([a-z][a-z-]*)", re.M)
 TARGET = re.compile(r"^([a-z][a-z -]*):", re.M)
 
 

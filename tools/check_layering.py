@@ -5,7 +5,8 @@
 
 Checked: no #include goes upward or sideways; MPI, thread and socket headers appear only where the
 table says; the folders that CMakeLists.txt files link agree with the table; no folder is called
-utils, common or helpers; no file is longer than 1000 lines and no line wider than 100 columns.
+utils, common or helpers; no file is longer than 1000 lines and no line wider than 100 columns;
+nothing of std::filesystem is called in a way that throws, since none may leave a library.
 Prints one line "file:line: what is wrong" per finding and exits with 1 when there is one.
 """
 import fnmatch
@@ -22,7 +23,17 @@ NAMELESS_FOLDERS = {"util", "utils", "common", "helper", "helpers", "misc"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LINKED = re.compile(r"tessera_folder\(\s*(\w+)[^)]*?\bDEPENDS\b([^)]*)\)", re.S)
-LINK_KEYWORDS = {"INSTALL", "LIBRARIES", "DEPENDS"}
+# What looks at files or changes them throws, unless its last argument is a std::error_code.
+THROWING = re.compile(r"\b(?:std::filesystem|fs)::(absolute|canonical|copy\w*|create_\w+|"
+                      r"current_path|equivalent|exists|file_size|hard_link_count|is_\w+|"
+                      r"last_write_time|permissions|proximate|read_symlink|relative|remove|"
+                      r"remove_all|rename|resize_file|space|status|symlink_status|"
+                      r"temp_directory_path|weakly_canonical|"
+                      r"(?:recursive_)?directory_iterator(?:\s+\w+)?)\s*[({]")
+ERROR_CODE = re.compile(r"\berror_code\s*&?\s*(\w+)")
+LOOPED = re.compile(r"for\s*\([^;()]*:\s*(?:std::filesystem|fs)::"
+                    r"(?:recursive_)?directory_iterator\b")
+LINK_KEYWORDS = {"INSTALL", "LIBRARIES", "DEPENDS", "ALONE"}
 
 
 class Table:
@@ -65,6 +76,22 @@ class Table:
                    if any(fnmatch.fnmatch(header, pattern) for pattern in headers))
 
 
+def last_argument(text, begin):
+    """Of the call whose arguments begin there, without the spaces around it."""
+    depth = 0
+    last = begin
+    for at in range(begin, len(text)):
+        if text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            if depth == 0:
+                return text[last:at].strip()
+            depth -= 1
+        elif text[at] == "," and depth == 0:
+            last = at + 1
+    return ""
+
+
 class Checker:
     def __init__(self, tree, table):
         self.tree = tree
@@ -86,6 +113,8 @@ class Checker:
             for path in sorted((self.tree / root).rglob("*")):
                 if path.suffix in SOURCE_SUFFIXES:
                     self.check_includes(path)
+                    if root != "bench":
+                        self.check_filesystem(path)
                 elif path.name == "CMakeLists.txt":
                     self.check_links(path)
         for path in sorted((self.tree / "include").rglob("*")):
@@ -103,6 +132,20 @@ class Checker:
         for number, line in enumerate(lines, 1):
             if len(line) > MAX_COLUMNS:
                 self.report(path, number, f"the line is wider than {MAX_COLUMNS} columns")
+
+    def check_filesystem(self, path):
+        """Tests may throw: what they do not expect ends them."""
+        if path.stem.endswith("_test") or path.stem.startswith("test_"):
+            return
+        text = path.read_text(errors="replace")
+        codes = set(ERROR_CODE.findall(text))
+        for match in THROWING.finditer(text):
+            if last_argument(text, match.end()) not in codes:
+                self.report(path, text.count("\n", 0, match.start()) + 1,
+                            f"{match.group(1).split()[0]} throws; give it a std::error_code")
+        for match in LOOPED.finditer(text):
+            self.report(path, text.count("\n", 0, match.start()) + 1,
+                        "going on to the next entry throws; call increment() with an error_code")
 
     def place(self, path):
         """The folder of a source, and its path as layers.txt spells it."""

@@ -214,6 +214,44 @@ class ExitCodes(unittest.TestCase):
         done = run("bench", "no-such", "--json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]),
                          (3, "not-found"))
+        done = run("bench", "mpio")
+        self.assertEqual((done.returncode, done.stderr),
+                         (3, "tessera: no bench is called 'mpio'; did you mean mpiio? "
+                             "(see tessera bench --list)\n"))
+        done = run("bench", "pattern", "--against", ".")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--against", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_a_bench_program_older_than_the_product_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "bin/tessera"
+            bench = program.with_name("tessera-bench")
+            library = pathlib.Path(folder) / "lib/libtessera-mpiio-mpich.so"
+            program.parent.mkdir()
+            library.parent.mkdir()
+            shutil.copy(PROGRAM, program)
+
+            def listed():
+                return subprocess.run([program, "bench", "--list"], text=True, check=False,
+                                      capture_output=True, timeout=SECONDS_MAX)
+            done = listed()
+            self.assertEqual((done.returncode, done.stdout), (3, ""))
+            self.assertIn("tessera-bench is missing", done.stderr)
+            bench.write_text("#!/bin/sh\necho ran \"$@\"\n")
+            bench.chmod(0o755)
+            self.assertEqual(listed().stdout, "ran --list\n")
+            library.write_text("")
+            for newer in (program, library):
+                for part in (program, bench, library):
+                    os.utime(part, (1000, 1000))
+                self.assertEqual(listed().stdout, "ran --list\n", "as old is not older")
+                os.utime(newer, (2000, 2000))
+                done = listed()
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(f"{bench} is older than {newer}; in the source tree `make benches`",
+                              done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -271,6 +309,35 @@ class ExitCodes(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertIn("Examples:", done.stdout)
             self.assertIn(f"tessera {command}".strip(), done.stdout)
+
+    def test_help_is_a_command_too(self):
+        for words in [(), ("objects",), ("run",), ("locks", "break"), ("mesh", "plan")]:
+            asked = run("help", *words)
+            self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+            self.assertEqual(asked.stdout, run(*words, "--help").stdout)
+
+    def test_typos_name_what_was_meant(self):
+        for arguments, message in [
+                (("remapp",), "no command is called 'remapp'; did you mean remap? (see tessera "),
+                (("help", "reprot"), "no command is called 'reprot'; did you mean report?"),
+                (("help", "locks", "braek"), "no command is called 'braek'; did you mean break?"),
+                (("mesh", "paln"),
+                 "no command is called 'paln'; did you mean plan? (see tessera mesh --help)"),
+                (("mesh", "nothing"), "no command is called 'nothing' (see tessera mesh --help)"),
+                (("locks", "braek", "5"),
+                 "no command is called 'braek'; did you mean break? (see tessera locks --help)"),
+                (("nothing",), "no command is called 'nothing' (see tessera --help)"),
+                (("--hepl",), "there is no option --hepl; did you mean --help? (see tessera "),
+                (("objects", "--hepl"),
+                 "there is no option --hepl; did you mean --help? (see tessera objects --help)"),
+                (("objects", "x", "--htlm=y"), "there is no option --htlm; did you mean --html?"),
+                (("objects", "x", "--speed"), "there is no option --speed (see tessera objects "),
+                (("bench", "mpiio", "--ruonds", "3"),
+                 "there is no option --ruonds; did you mean --rounds?")]:
+            done = run(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertTrue(done.stderr.startswith("tessera: " + message), done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_version(self):
         self.assertRegex(run("version").stdout, r"^tessera \d+\.\d+\.\d+\n$")
@@ -388,12 +455,13 @@ class Remap(unittest.TestCase):
 
     def test_plain_and_object_files(self):
         for threads in ("1", "3"):
-            line = self.remap("in", "a.obj", "--views", "columns.json", "--threads", threads)
-            self.assertRegex(line, r"^a.obj: 1.0 MB in .* GB/s\), 4 allocations, 0.0 MB of them")
+            line = self.remap("in", "a.obj", "--views", "columns.json", "--threads", threads,
+                              "--force")
+            self.assertRegex(line, r"^a.obj: 1.0 MiB in .* GiB/s\), 4 allocations, 0.0 MiB of them")
             self.check("a.obj")
         self.write_views("records.json", 3, 100)
         self.remap("obj:a.obj", "b.obj", "--views", "records.json", "--no-sync")
-        self.remap("b.obj", "b.obj", "--like", "a.obj", "--quiet")
+        self.remap("b.obj", "b.obj", "--like", "a.obj", "--quiet", "--force")
         self.check("b.obj")
         names = {path.name for path in self.folder.iterdir()}
         self.assertEqual(names, {"in", "a.obj", "b.obj", "columns.json", "records.json"})
@@ -407,7 +475,7 @@ class Remap(unittest.TestCase):
         each = json.loads(self.remap("in", "o", "--views", figure, "--json"))
         self.assertEqual((each["stored_bytes"], each["extra_bytes"]), (320, 140))
         once = json.loads(self.remap("in", "o", "--views", figure, "--replicate", "none",
-                                     "--json"))
+                                     "--json", "--force"))
         self.assertEqual((once["stored_bytes"], once["extra_bytes"]), (180, 0))
 
     def test_bytes_that_nobody_views(self):
@@ -415,7 +483,8 @@ class Remap(unittest.TestCase):
         (self.folder / "part.json").write_text(json.dumps(part))
         whole = json.loads(self.remap("in", "o", "--views", "part.json", "--json"))
         self.assertEqual((whole["stored_bytes"], whole["allocations"]), (len(self.data), 2))
-        only = json.loads(self.remap("in", "o", "--views", "part.json", "--only-views", "--json"))
+        only = json.loads(self.remap("in", "o", "--views", "part.json", "--only-views", "--json",
+                                     "--force"))
         self.assertEqual((only["stored_bytes"], only["allocations"]), (10, 1))
         self.assertEqual(only["size_bytes"], len(self.data))
 
@@ -428,7 +497,7 @@ class Remap(unittest.TestCase):
             with self.subTest(mpi):
                 launch = mpi_jobs.launcher(mpi, 3)
                 line = self.remap("in", mpi, "--views", "columns.json", launch=launch)
-                self.assertIn(f"{mpi}: 3 processes, 1.0 MB", line)
+                self.assertIn(f"{mpi}: 3 processes, 1.0 MiB", line)
                 self.check(mpi)
                 done = subprocess.run([*launch, PROGRAM, "remap", "none", "o", "--like", mpi],
                                       capture_output=True, text=True, cwd=self.folder,
@@ -443,7 +512,7 @@ class Remap(unittest.TestCase):
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertIn(message, done.stderr)
             self.assertFalse((self.folder / "o").exists())
-            self.assertFalse((self.folder / "o.remap").exists())
+            self.assertEqual([name for name in os.listdir(self.folder) if "tessera" in name], [])
         refused("open none: No such file", 3, "none", "o", "--views", "columns.json")
         refused("open none: No such file", 3, "in", "o", "--views", "none")
         refused("in is not an object file", 1, "in", "o", "--like", "in")
@@ -462,7 +531,8 @@ class Remap(unittest.TestCase):
         refused("d.obj", 4, "d.obj", "o", "--like", "a.obj")
         with open(self.folder / "a.obj", "r+b") as held:
             fcntl.lockf(held, fcntl.LOCK_EX, 1, 1 << 62)
-            done = run("remap", "in", "a.obj", "--views", "columns.json", folder=self.folder)
+            done = run("remap", "in", "a.obj", "--views", "columns.json", "--force",
+                       folder=self.folder)
             self.assertEqual(done.returncode, 5, done.stderr)
             self.assertIn("a.obj is open for writing", done.stderr)
         self.check("a.obj")

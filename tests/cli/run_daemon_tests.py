@@ -94,7 +94,7 @@ class Client:
         return answer[1]
 
     def greet(self):
-        return self.ask(b"\1\1" + bytes(24) + b"\0" + b"\4test" + b"\0")
+        return self.ask(b"\1\1" + bytes(24) + b"\0" + b"\4test" + b"\0" + b"\0")
 
     def renew(self):
         return self.ask(b"\1\7" + bytes(3))

@@ -184,6 +184,9 @@ class Run(Installed):
             "TESSERA_ENGINE=(unset)", "TESSERA_REPORT=(unset)", "argument=x"])
         done = self.tessera("run", "-n", "1", "--dry-run", "./probe.mpich", SLURM_JOB_ID="5")
         self.assertIn("mpiexec.mpich", done.stdout, "there is no srun")
+        done = self.tessera("run", "-n", "3", "--dry-run", "--launcher", "srun", "./probe.mpich")
+        self.assertEqual(done.stdout, f"srun -n 3 --export=ALL,{preload} ./probe.mpich\n",
+                         "a dry run needs none")
 
     def test_which_mpi(self):
         self.refused("./script links no MPI, and both Open MPI and MPICH are here", 1,
@@ -195,6 +198,64 @@ class Run(Installed):
         (alone / "mpiexec.mpich").symlink_to(shutil.which("mpiexec.mpich"))
         done = self.tessera("run", "-n", "1", "--dry-run", "./script", PATH=str(alone))
         self.assertIn(f"{alone}/mpiexec.mpich -n 1", done.stdout)
+        (self.folder / "both.c").write_text("int main(void) { return 0; }\n")
+        for name in ("libmpi.so.40", "libmpi.so.12"):
+            self.compile("cc", "nothing.c", name, "-shared", "-fPIC", f"-Wl,-soname,{name}")
+        self.compile("cc", "both.c", "both", "-Wl,--no-as-needed", "./libmpi.so.40",
+                     "./libmpi.so.12")
+        self.refused("./both links Open MPI and MPICH; --mpi mpich starts it all the same", 1,
+                     "run", "-n", "1", "./both", PATH=str(alone))
+        self.refused("./both links Open MPI and MPICH, and both", 1, "run", "-n", "1", "./both")
+        done = self.tessera("run", "-n", "1", "--dry-run", "--mpi", "mpich", "./both",
+                            PATH=str(alone))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_wrong_mpi_is_refused(self):
+        for mpi, other in (MPIS, MPIS[::-1]):
+            title = {"openmpi": "Open MPI", "mpich": "MPICH"}[mpi]
+            self.refused(f"./probe.{mpi} uses {title}; say --mpi {mpi}, or leave --mpi out", 1,
+                         "run", "-n", "1", "--mpi", other, "./probe." + mpi)
+            done = self.tessera("run", "-n", "1", "--mpi", mpi, "./probe." + mpi)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_python_without_mpi4py(self):
+        python = self.folder / "bare/python3"
+        python.parent.mkdir()
+        python.write_text(f"#!/bin/sh\nexec {sys.executable} -S -E \"$@\"\n")
+        python.chmod(0o755)
+        self.refused(f"{python} has no mpi4py (install it, or name another Python), and both",
+                     1, "run", "-n", "1", str(python), "program.py")
+        one = self.folder / "one"
+        one.mkdir()
+        (one / "mpiexec.openmpi").symlink_to(shutil.which("mpiexec.openmpi"))
+        self.refused("has no mpi4py (install it, or name another Python); --mpi openmpi starts it",
+                     1, "run", "-n", "1", str(python), "program.py", PATH=str(one))
+        done = self.tessera("run", "-n", "1", "--dry-run", "--mpi", "openmpi", str(python),
+                            "program.py", PATH=str(one))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.tessera("run", "-n", "1", "--dry-run", "--mpi", "mpich", str(python),
+                            "program.py")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_misspelt_variables_are_named(self):
+        self.refused("TESSERA_ENGIN is not a variable of Tessera; did you mean TESSERA_ENGINE?", 2,
+                     "run", "-n", "1", "./probe.mpich", TESSERA_ENGIN="list")
+        self.refused("no hint is called 'tessera_engin'; did you mean tessera_engine?", 2, "run",
+                     "-n", "1", "-o", "tessera_engin=list", "./probe.mpich")
+        done = self.tessera("run", "-n", "1", "./probe.mpich", TESSERA_MINE="x", TESSERA_SEED="1")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_documented_variables_are_known(self):
+        names = re.findall(r"TESSERA_[A-Z_]+[A-Z]", (cli.TREE / "docs/running.md").read_text())
+        self.assertIn("TESSERA_REPORT", names)
+        for name in set(names):
+            done = self.tessera("run", "-n", "1", "--dry-run", "./probe.mpich", **{name: "1"})
+            self.assertNotIn("is not a variable", done.stderr)
+
+    def test_misspelt_options(self):
+        self.refused("there is no option --launchr; did you mean --launcher?", 2, "run", "-n", "1",
+                     "--launchr", "srun", "./probe.mpich")
+        self.refused("-n is required", 2, "run", "./probe.mpich", "--hepl")
 
     def test_python_is_asked_for_its_mpi4py(self):
         packages = self.folder / "packages/mpi4py"
@@ -297,6 +358,53 @@ class Report(unittest.TestCase):
             done = cli.run("report", "-", "-o", str(page), text=json.dumps(hostile))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check_page(page, 3)
+
+    def test_several_logs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            logs = [pathlib.Path(folder) / f"tessera-p-{i}-2.json" for i in (1, 2)]
+            logs[0].write_text(self.sample)
+            logs[1].write_text(self.sample.replace("/home/me/tiles", "/home/me/other"))
+            done = cli.run("report", *map(str, logs), folder=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(done.stdout.startswith("2 jobs\n"), done.stdout)
+            for name in ("tiles", "other"):
+                self.assertRegex(done.stdout, rf"(?m)^ +[12]  /home/me/{name} +2026-11-15")
+                self.assertIn(f"\n/home/me/{name} on 2 ranks", done.stdout)
+            self.assertIn("page: tessera-report.html\n", done.stdout)
+            self.check_page(pathlib.Path(folder) / "tessera-report.html", 6)
+            figures = json.loads(cli.run("report", *map(str, logs), "--json").stdout)
+            self.assertEqual([job["job"]["program"] for job in figures["jobs"]],
+                             ["/home/me/tiles", "/home/me/other"])
+            page = pathlib.Path(folder) / "tessera-report.html"
+            done = cli.run("report", *map(str, logs), str(page), "--text")
+            self.assertEqual((done.returncode, done.stderr),
+                             (0, f"tessera: {page} is a page of reports, not a log; it is "
+                                 "skipped\n"))
+            logs[1].write_text("{}")
+            done = cli.run("report", *map(str, logs), "--text")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("/home/me/tiles on 2 ranks", done.stdout, "the others are shown")
+            self.assertIn(f"{logs[1]}: the log", done.stderr)
+            done = cli.run("report", *map(str, logs), "--json")
+            figures = json.loads(done.stdout)
+            self.assertEqual((done.returncode, len(figures["jobs"])), (1, 1))
+            (error,) = figures["errors"]
+            self.assertEqual(error["code"], "invalid")
+            self.assertIn(str(logs[1]), error["message"])
+
+    def test_time_that_does_not_matter_is_said(self):
+        log = json.loads(self.sample)
+        log["job"]["seconds"] = 40
+        log["files"][0]["ranks"][0]["seconds"]["lock"] = 0.1
+        text = cli.run("report", "-", "--text", text=json.dumps(log)).stdout
+        self.assertIn("\nNo advice: I/O took 0.80% of the job (threshold 1%).\n", text)
+        self.assertIn("  advice  Would matter if it took longer: 22% of the time goes into", text)
+
+    def test_runs_are_weighed_by_number_and_by_bytes(self):
+        log = json.loads(self.sample)
+        log["files"][0]["ranks"][0]["write"]["run_sizes"] = [0] * 6 + [3000] + [0] * 17 + [4]
+        text = cli.run("report", "-", "--text", text=json.dumps(log)).stdout
+        self.assertIn("(half of the bytes in runs of about 16.0 MiB)", text)
 
     def check_page(self, path, pictures):
         page = cli.PageCheck(path.read_text())

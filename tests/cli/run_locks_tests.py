@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import selectors
 import signal
 import socket
@@ -89,6 +90,25 @@ class Servers(unittest.TestCase):
         self.assertSays(holder, "granted")
         waiter = self.hold("second rank", 100, 50, mode="shared")
         return holder, waiter, self.wait_for(2)
+
+
+class Limits(Servers):
+    def test_a_server_has_as_many_clients_as_it_may_have_descriptors(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        clients = 1500
+        if hard != resource.RLIM_INFINITY and hard < 2 * clients:
+            self.skipTest(f"the limit of descriptors is {hard}")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        try:
+            self.serve()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (2 * clients, hard))
+            for _ in range(clients):
+                client = socket.socket(socket.AF_UNIX)
+                self.addCleanup(client.close)
+                client.connect(str(self.socket))
+            self.assertSays(self.hold("the last one", 0, 10), "granted")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 class Looking(Servers):
@@ -206,6 +226,22 @@ class Looking(Servers):
         self.assertEqual(watcher.wait(SECONDS_MAX), 0)
         for wrong in ("0", "-1", "nan"):
             self.assertEqual(self.tessera("locks", "--watch=" + wrong).returncode, 2)
+
+    def test_watching_without_a_server_is_told_once(self):
+        done = self.tessera("locks", "--watch", "0.05")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stderr.count("no lock server of yours"), 1)
+        # One that goes later may come back: that it is gone is told once, too.
+        server = self.serve()
+        watcher = self.spawn(TESSERA, "locks", "--watch", "0.05", self.address,
+                             stdout=subprocess.PIPE)
+        self.assertSays(watcher, self.address)
+        server.terminate()
+        server.wait(SECONDS_MAX)
+        time.sleep(1)
+        watcher.send_signal(signal.SIGINT)
+        rest = watcher.communicate(timeout=SECONDS_MAX)[0]
+        self.assertEqual(rest.count("no lock server at"), 1, rest)
 
     def test_a_terminal_is_drawn_again(self):
         self.serve()

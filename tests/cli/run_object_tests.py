@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import resource
@@ -141,7 +142,7 @@ class Transfers(Case):
         shares = json.loads(self.ok("objects", views, "--json"))["totals"]
         self.assertEqual((shares["views_bytes"], shares["shared_objects"]), (320, 5))
         for option in ("--views", "--like"):
-            self.ok("remap", self.plain, self.object, option, views, "--quiet")
+            self.ok("remap", self.plain, self.object, option, views, "--quiet", "--force")
             writers = [one for one in self.shown()["writers"] if "view" in one]
             self.assertEqual([one["view"]["read_runs"] for one in writers], [1] * 4)
             self.assertEqual(self.exported(), content)
@@ -153,7 +154,7 @@ class Transfers(Case):
                      self.object)
         self.refused(1, "not an object file", "show", "--views", self.plain)
         self.refused(1, "not an object file, and as a views file: line 1", "remap", self.plain,
-                     self.object, "--like", self.plain)
+                     self.folder / "new", "--like", self.plain)
 
     def test_permissions_follow_the_source(self):
         self.plain.write_bytes(b"x")
@@ -241,18 +242,61 @@ class Checks(Case):
     def test_one_root_serves_for_both(self):
         content = some_bytes(10_000)
         self.import_bytes(content)
-        self.flip(100)
+        self.flip(4096 + 60)
         self.assertIn("repairable", self.ok("check", self.object))
         self.assertIn("complaint", self.ok("show", self.object))
         self.assertEqual(self.exported(), content)
-        self.flip(4096 + 100)
+        self.flip(8192 + 60)
         for command in ("check", "show", "compact"):
             self.assertEqual(run(command, self.object).returncode, 4)
         self.refused(4, "both superblocks are damaged", "show", self.object)
 
+    def test_first_bytes_are_those_of_the_file(self):
+        content = b"CDF\x05" + some_bytes(100_000)
+        self.import_bytes(content)
+        self.assertEqual(self.object.read_bytes()[:4096], content[:4096])
+        self.ok("compact", self.object)
+        self.assertEqual(self.object.read_bytes()[:4096], content[:4096])
+        self.ok("check", self.object)
+
+    def test_overwritten_parts(self):
+        """What no crash leaves is damage, also where another copy serves or all roots are gone."""
+        self.import_bytes(some_bytes(100_000))
+        whole = self.object.read_bytes()
+        data = self.shown()["allocations"][0]["place"][0]
+        # Page 0, each superblock, both, the whole first block, the first block of data.
+        for begin, length in ((0, 4096), (4096, 4096), (8192, 4096), (4096, 8192), (0, 16_384),
+                              (data, 16_384), (100, 1)):
+            for filling in (random.Random(begin).randbytes(length), bytes(length)):
+                with self.subTest(begin=begin, length=length, zeros=filling[0] == 0):
+                    self.object.write_bytes(
+                        whole[:begin] + filling + whole[begin + length:])
+                    done = run("check", self.object)
+                    self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+                    self.assertEqual(run("check", "--json", self.object).returncode, 4)
+                    self.assertEqual(run("check", f"obj:{self.object}").returncode, 4)
+        self.object.write_bytes(whole)
+        self.ok("check", f"obj:{self.object}")
+
+    def test_files_of_version_1(self):
+        """They are read and mended as before; compacted, they are of the present version."""
+        old = TREE / "tests/fuzz/corpus/fuzz_container/written"
+        self.object.write_bytes(old.read_bytes())
+        self.ok("check", self.object)
+        content = self.exported()
+        self.assertNotEqual(self.object.read_bytes()[:4], content[:4])
+        self.flip(60)
+        self.assertIn("repairable", self.ok("check", self.object))
+        self.assertEqual(self.exported(), content)
+        self.object.write_bytes(old.read_bytes())
+        self.ok("compact", self.object)
+        self.ok("check", self.object)
+        self.assertEqual(self.object.read_bytes()[:4096], content[:4096].ljust(4096, b"\0"))
+        self.assertEqual(self.exported(), content)
+
     def test_cut_off(self):
         self.import_bytes(some_bytes(100_000))
-        for size in (60_000, 5_000, 100):
+        for size in (60_000, 10_000, 5_000):
             os.truncate(self.object, size)
             self.refused(4, "", "show", self.object)
             self.refused(4, "", "export", self.object, self.back)
@@ -293,9 +337,276 @@ class Compaction(Case):
         with open(self.object, "r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, WRITER_BYTE)
             self.refused(5, "open for writing elsewhere", "compact", self.object)
-            self.refused(5, "open for writing elsewhere", "mount", self.object, self.folder)
+            (self.folder / "empty").mkdir()
+            self.refused(5, "open for writing elsewhere", "mount", self.object,
+                         self.folder / "empty")
             self.ok("show", self.object)
         self.ok("compact", self.object)
+
+
+class Layout(Case):
+    """What readers of a remapped file have stays theirs when it is compacted."""
+
+    def test_compaction_keeps_copies_and_runs(self):
+        content = some_bytes(200)
+        self.plain.write_bytes(content)
+        self.ok("remap", self.plain, self.object, "--views", TREE / "tests/data/figure5.json",
+                "--quiet")
+        before = self.shown()
+        beside = self.folder / "data.obj.compact"
+        beside.write_bytes(b"somebody's")
+        self.ok("compact", self.object)
+        after = self.shown()
+        def runs(facts):
+            return [one["view"]["read_runs"] for one in facts["writers"] if "view" in one]
+        self.assertEqual(runs(before), [1] * 4)
+        self.assertEqual(runs(after), [1] * 4)
+        self.assertEqual(after["allocation_count"], before["allocation_count"])
+        self.assertEqual(self.exported(), content)
+        self.assertEqual(beside.read_bytes(), b"somebody's")
+        self.ok("check", self.object)
+
+    def test_names_of_views_stay(self):
+        content = some_bytes(200)
+        views = {"size": 200, "views": [
+            {"type": {"vector": {"count": 10, "blocklength": 5, "stride": 20}},
+             "name": "left tile"},
+            {"type": {"vector": {"count": 10, "blocklength": 5, "stride": 20}},
+             "displacement": 5}]}
+        path = self.folder / "v.json"
+        path.write_text(json.dumps(views))
+        def names(file):
+            shown = json.loads(self.ok("show", "--views", file))
+            return [view.get("name") for view in shown["views"]]
+        self.import_bytes(content, "--views", path)
+        self.assertEqual(names(self.object), ["left tile", None])
+        self.ok("compact", self.object)
+        self.assertEqual(names(self.object), ["left tile", None])
+        other = self.folder / "other.obj"
+        self.ok("remap", self.plain, other, "--like", self.object, "--quiet")
+        self.assertEqual(names(other), ["left tile", None])
+        views["views"][0]["name"] = "right tile"
+        path.write_text(json.dumps(views))
+        self.ok("remap", other, other, "--views", path, "--quiet", "--force")
+        self.assertEqual(names(other), ["right tile", None])
+
+
+class Replacing(Case):
+    """What is there is replaced whole, by whoever is asked to, or not at all."""
+
+    ROUNDS = 6
+    BYTES = 6_000_000
+
+    def setUp(self):
+        super().setUp()
+        self.views = self.folder / "v.json"
+        self.write_views(self.BYTES)
+
+    def write_views(self, size, readers=3, record=1000):
+        self.views.write_text(json.dumps({"size": size, "views": [
+            {"displacement": i * record, "tiles": "all",
+             "type": {"resized": {"extent": readers * record, "of": record}}}
+            for i in range(readers)]}))
+
+    def start(self, *arguments):
+        return subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def end(self, process):
+        text, errors = process.communicate(timeout=SECONDS_MAX)
+        return process.returncode, text + errors
+
+    def remapping(self, source, to, *more):
+        return ("remap", source, to, "--views", self.views, "--quiet", "--no-sync", "--threads", 1,
+                *more)
+
+    def names(self):
+        return sorted(os.listdir(self.folder))
+
+    def test_nothing_is_replaced_unasked(self):
+        content = some_bytes(10_000)
+        self.write_views(10_000)
+        self.plain.write_bytes(content)
+        self.back.write_bytes(b"precious")
+        self.refused(1, "--force replaces it", *self.remapping(self.plain, self.back))
+        self.refused(1, "--force replaces it", *self.remapping(self.plain, self.plain))
+        self.assertEqual(self.back.read_bytes(), b"precious")
+        self.assertEqual(self.plain.read_bytes(), content)
+        self.refused(1, "not a regular file", *self.remapping(self.plain, self.folder, "--force"))
+        self.ok(*self.remapping(self.plain, self.object))
+        self.ok(*self.remapping(self.plain, self.back, "--force"))
+        self.ok("check", self.back)
+
+    def test_bytes_in_no_view_are_not_dropped_in_place_unasked(self):
+        content = some_bytes(10_000)
+        self.write_views(10_000, record=10)
+        self.import_bytes(content)
+        part = {"size": 10_000, "views": [{"type": {"intervals": [[0, 100]]}}]}
+        self.views.write_text(json.dumps(part))
+        in_place = self.remapping(self.object, self.object, "--only-views")
+        self.refused(1, "would lose the bytes that nobody views", *in_place)
+        self.assertEqual(self.exported(), content)
+        self.ok(*in_place, "--force")
+        self.assertEqual(self.exported(), content[:100] + bytes(9_900))
+
+    def test_what_a_job_writes_is_not_replaced(self):
+        self.import_bytes(b"content")
+        with open(self.object, "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, WRITER_BYTE)
+            self.refused(5, "data.obj is open for writing", "import", self.plain, self.object,
+                         "--force")
+            self.refused(5, "data.obj is open for writing",
+                         *self.remapping(self.plain, self.object, "--force"))
+        self.assertEqual(self.exported(), b"content")
+        self.ok("import", self.plain, self.object, "--force")
+
+    def both(self, *arguments):
+        """Two at once; at least one succeeds, and the other too or says why not."""
+        ends = [self.end(process) for process in (self.start(*arguments), self.start(*arguments))]
+        self.assertIn(0, [code for code, _ in ends], ends)
+        for code, text in ends:
+            self.assertIn(code, (0, 1, 5), text)
+            if code != 0:
+                self.assertRegex(text, "open for writing|is there|was replaced")
+
+    def check_both(self, content, *arguments, out):
+        self.both(*arguments)
+        self.ok("check", out)
+        self.ok("export", out, self.back, "--force")
+        self.assertEqual(self.back.read_bytes(), content)
+        self.back.unlink()
+
+    def test_two_at_once(self):
+        content = some_bytes(self.BYTES)
+        self.import_bytes(content)
+        out = self.folder / "out"
+        for _ in range(self.ROUNDS):
+            out.unlink(missing_ok=True)
+            self.check_both(content, *self.remapping(self.plain, out), out=out)
+            self.check_both(content, *self.remapping(self.plain, out, "--force"), out=out)
+            self.check_both(content, *self.remapping(out, out, "--force"), out=out)
+            self.check_both(content, "compact", out, out=out)
+            self.check_both(content, "import", self.plain, out, "--force", out=out)
+            self.both("export", self.object, out, "--force")
+            self.assertEqual(out.read_bytes(), content)
+        self.assertEqual(self.names(), ["data.obj", "out", "plain", "v.json"])
+
+    def test_a_source_in_place_survives_whoever_is_killed(self):
+        content = some_bytes(self.BYTES)
+        self.import_bytes(content)
+        in_place = self.remapping(self.object, self.object, "--force")
+        begin = time.monotonic()
+        self.ok(*in_place)
+        whole = time.monotonic() - begin
+        for round_number in range(2 * self.ROUNDS):
+            other, stopped = self.start(*in_place), self.start(*in_place)
+            time.sleep(whole * (round_number + 1) / (2 * self.ROUNDS + 1))
+            stopped.send_signal(signal.SIGSTOP)
+            code, text = self.end(other)
+            self.assertIn(code, (0, 5), text)
+            stopped.send_signal(signal.SIGKILL)
+            self.end(stopped)
+            self.ok("check", self.object)
+            self.assertEqual(self.exported(), content)
+        self.ok(*in_place)
+        self.assertEqual(self.names(), ["back", "data.obj", "plain", "v.json"])
+
+    def check_whole(self, path, content):
+        if json.loads(self.ok("show", path, "--json"))["kind"] == "object":
+            self.ok("check", path)
+            self.ok("export", path, self.back)
+            path = self.back
+        self.assertEqual(path.read_bytes(), content)
+        self.back.unlink(missing_ok=True)
+
+    def test_signals_leave_nothing(self):
+        content = some_bytes(5 * self.BYTES)
+        self.import_bytes(content)
+        before = self.names()
+        commands = (self.remapping(self.plain, self.folder / "out"),
+                    ("import", self.plain, self.folder / "out"),
+                    ("export", self.object, self.folder / "out"), ("compact", self.object))
+        for command in commands:
+            begin = time.monotonic()
+            self.ok(*command)
+            whole = time.monotonic() - begin
+            for number, ending in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM) * 2):
+                (self.folder / "out").unlink(missing_ok=True)
+                process = self.start(*command)
+                time.sleep(whole * (number + 1) / 8)
+                process.send_signal(ending)
+                code, text = self.end(process)
+                self.assertIn(code, (0, -ending), text)
+                # It may have been done when the signal came.
+                if (self.folder / "out").exists():
+                    self.check_whole(self.folder / "out", content)
+                    (self.folder / "out").unlink()
+                self.assertEqual(self.names(), before, f"{command[0]} {ending}")
+        self.assertEqual(self.exported(), content)
+
+    def test_standard_output_is_no_file(self):
+        self.import_bytes(b"content")
+        for command in (["import", "plain", "-"], ["export", "data.obj", "-"],
+                        ["remap", "plain", "-", "--views", "v.json"],
+                        ["show", "data.obj", "--html", "-"]):
+            done = subprocess.run([PROGRAM, *command], cwd=self.folder, text=True,
+                                  capture_output=True, timeout=SECONDS_MAX, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("name a file instead of -", done.stderr)
+            self.assertEqual(self.names(), ["data.obj", "plain", "v.json"])
+
+    def test_direct_io(self):
+        content = some_bytes(self.BYTES)
+        self.plain.write_bytes(content)
+        done = run(*self.remapping(self.plain, self.object, "--direct"))
+        if done.returncode != 0:
+            self.assertIn("has no direct I/O", done.stderr)
+            return
+        self.assertEqual(self.exported(), content)
+        self.ok("check", self.object)
+
+
+class Mountpoints(Case):
+    def test_a_directory_that_is_not_empty_is_refused(self):
+        self.import_bytes(b"content")
+        self.addCleanup(subprocess.run, ["fusermount3", "-u", "-z", str(self.folder)],
+                        capture_output=True, check=False)
+        self.refused(1, "is not empty", "mount", self.object, self.folder)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["data.obj", "plain"])
+
+
+class ProgressLines(Case):
+    """One style, on terminals only, for what takes long."""
+
+    def on_terminal(self, *arguments):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=subprocess.DEVNULL,
+                                   stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=SECONDS_MAX), 0, shown)
+        return shown.decode()
+
+    def test_remap_and_compact(self):
+        size = 257 << 20
+        with open(self.plain, "wb") as file:
+            file.truncate(size)
+        views = self.folder / "v.json"
+        views.write_text(json.dumps({"size": size, "views": [
+            {"type": {"intervals": [[0, size]]}}]}))
+        shown = self.on_terminal("remap", self.plain, self.object, "--views", views, "--no-sync")
+        self.assertRegex(shown, r"remapped [\d.]+ [MK]iB of 257 MiB \([\d.]+%\)")
+        shown = self.on_terminal("compact", self.object)
+        self.assertRegex(shown, r"compacted [\d.]+ [MK]iB of 257 MiB \([\d.]+%\)")
 
 
 def can_mount():
@@ -421,8 +732,10 @@ class Mounts(Case):
                        lambda: os.mkdir(self.root / "d"), lambda: os.rename(self.file, self.plain)):
             with self.assertRaises(OSError):
                 action()
-        self.refused(5, "open for writing elsewhere", "mount", self.object, self.folder)
-        self.refused(1, "plain file", "mount", self.plain, self.folder)
+        other = self.folder / "other"
+        other.mkdir()
+        self.refused(5, "open for writing elsewhere", "mount", self.object, other)
+        self.refused(1, "plain file", "mount", self.plain, other)
 
     def test_wrong_folders(self):
         self.refused(3, "cannot mount on", "mount", self.object, self.folder / "none")
@@ -445,5 +758,5 @@ class Mounts(Case):
 
 
 if __name__ == "__main__":
-    PROGRAM, TREE = sys.argv[1], pathlib.Path(sys.argv[2])
+    PROGRAM, TREE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

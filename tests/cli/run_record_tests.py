@@ -149,7 +149,8 @@ class Records(unittest.TestCase):
 
     def check_layout(self, source, name, records):
         """Laid out for the recorded views, each process of them reads one run."""
-        self.ok("remap", source, "out.obj", "--views", f"seen/{name}.views.json", "--quiet")
+        self.ok("remap", source, "out.obj", "--views", f"seen/{name}.views.json", "--quiet",
+                "--force")
         facts = json.loads(self.ok("show", "out.obj", "--json"))
         self.assertEqual([one["view"]["read_runs"] for one in facts["writers"]], [1] * RANKS)
         container = (self.folder / "out.obj").read_bytes()

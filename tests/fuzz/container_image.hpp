@@ -26,12 +26,15 @@ inline void repair_superblock(base::Bytes& image, size_t at) {
   base::store_le<uint64_t>(copy.subspan(4088), base::checksum(copy.first(4088)));
 }
 
-// Makes the checksums of both superblocks right. Answers whether the image has them.
+// Makes the checksums of all superblocks right, wherever a version has them; in page 0 too, which
+// may hold one as bytes of the object file. Answers whether the image is long enough for them.
 inline bool repair_image(base::Bytes& image) {
   constexpr auto kCopyBytes = static_cast<size_t>(container::kSuperblockBytes);
   if (image.size() < 2 * kCopyBytes) return false;
-  repair_superblock(image, 0);
-  repair_superblock(image, kCopyBytes);
+  for (size_t at = 0; at + kCopyBytes <= image.size() && at <= 2 * kCopyBytes; at += kCopyBytes) {
+    const auto copy = container::decode_superblock(base::ByteView(image).subspan(at));
+    if (copy.state != container::CopyState::kForeign) repair_superblock(image, at);
+  }
   return true;
 }
 

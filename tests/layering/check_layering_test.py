@@ -16,7 +16,7 @@ GOOD_TREE = {
     "src/tessera/pattern/run.hpp": '#include "tessera/base/result.hpp"\n',
     "src/tessera/remap/mpi_exchange.cpp": "#include <mpi.h>\n",
     "src/tessera/mpiio/open.cpp": '#include <mpi.h>\n#include "tessera/move/plan.hpp"\n',
-    "src/tessera/cli/main.cpp": '#include "bench/harness.hpp"\n',
+    "src/tessera/cli/main.cpp": '#include "tessera/base/result.hpp"\n',
     "bench/pack.cpp": '#include <mpi.h>\n#include "tessera/cli/main.hpp"\n',
     "include/tessera/hints.h": "#include <stdint.h>\n",
 }
@@ -62,9 +62,9 @@ class CheckLayering(unittest.TestCase):
         self.assert_finding("src/tessera/lock/bad.cpp", '#include "tessera/map/map.hpp"\n',
                             "bad.cpp:1: lock may not include map")
 
-    def test_only_cli_and_bench_include_bench(self):
-        self.assert_finding("src/tessera/sim/bad.cpp", '#include "bench/harness.hpp"\n',
-                            "bad.cpp:1: sim may not include bench")
+    def test_only_bench_includes_bench(self):
+        self.assert_finding("src/tessera/cli/bad.cpp", '#include "bench/harness.hpp"\n',
+                            "bad.cpp:1: cli may not include bench")
 
     def test_relative_include(self):
         self.assert_finding("src/tessera/pattern/bad.cpp", '#include "../cli/main.hpp"\n',
@@ -94,6 +94,27 @@ class CheckLayering(unittest.TestCase):
         self.assert_finding("src/tessera/port/CMakeLists.txt",
                             "tessera_folder(port\n  DEPENDS base object LIBRARIES fmt::fmt)\n",
                             "CMakeLists.txt:1: port may not depend on object")
+
+    def test_a_call_that_throws(self):
+        self.assert_finding("src/tessera/mpiio/bad.cpp",
+                            "std::error_code error;\nauto a = fs::temp_directory_path();",
+                            "bad.cpp:2: temp_directory_path throws")
+        self.assert_finding("src/tessera/cli/bad.cpp",
+                            "std::error_code error;\nbool b = fs::exists(path(a, error));",
+                            "bad.cpp:2: exists throws")
+
+    def test_a_loop_that_throws(self):
+        self.assert_finding("src/tessera/cli/bad.cpp",
+                            "std::error_code e;\nfor (auto& f : fs::directory_iterator(p, e)) {}",
+                            "bad.cpp:2: going on to the next entry throws")
+
+    def test_calls_that_do_not_throw(self):
+        status, output = self.run_on({
+            **GOOD_TREE,
+            "src/tessera/cli/calls.cpp": "std::error_code e;\nfs::copy(a, b(1, 2), e);\n"
+                                         "fs::directory_iterator it(a, e);\n",
+            "src/tessera/cli/calls_test.cpp": "fs::remove_all(a);\n"})
+        self.assertEqual((status, output), (0, "layering: 10 files, 0 findings\n"))
 
     def test_unknown_folder(self):
         self.assert_finding("src/tessera/stuff/a.cpp", "\n", "folder stuff is not in")

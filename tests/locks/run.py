@@ -4,12 +4,16 @@
 
 Jobs that use one file at the same time exclude each other, whatever opened it and whichever library
 they use; also while lock servers are killed, on file systems without locks, and with lock servers
-that the user names. A rank whose lock was taken away is told. Lock servers that were started on
-demand are gone afterwards. Prints a line for each failure; the exit code is 0 if there is none."""
+that the user names. Views with and without gaps in turn cost no wait, whichever open file has
+them, and programs that lock by fcntl wait for moments only. A rank whose lock was taken away is
+told, and object files refuse its bytes. Lock servers that were started on demand are gone
+afterwards. Prints a line for each failure; the exit code is 0 if there is none."""
 import argparse
+import fcntl
 import os
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,6 +25,12 @@ import mpi_jobs
 ROUNDS = 300
 LEASE_S = 1
 JOB_LIMIT_S = 120
+# Until a job runs.
+START_S = 20
+# Of a round of views in turn: some twenty messages, on a machine that does other things as well.
+ALTERNATION_S = 0.1
+# What a program that locks by fcntl waits for at most, while accesses are short.
+OUTSIDE_S = 0.1
 
 
 class Jobs:
@@ -42,13 +52,25 @@ class Jobs:
         with open(self.file, "wb") as file:
             file.truncate(400 * 7 * 4)
 
+    def variables(self):
+        return {"XDG_RUNTIME_DIR": str(self.runtime), "TESSERAD": self.tesserad,
+                "TESSERA_LEASE": str(LEASE_S)}
+
     def start(self, program, *arguments, ranks=2, preload=True, stock=(), **variables):
-        common = {"XDG_RUNTIME_DIR": str(self.runtime), "TESSERAD": self.tesserad,
-                  "TESSERA_LEASE": str(LEASE_S)}
-        environment = {**mpi_jobs.environment(self.folder), **common, **variables}
+        environment = {**mpi_jobs.environment(self.folder), **self.variables(), **variables}
         inner = ["env", f"LD_PRELOAD={self.library}"] if preload else []
         command = [*mpi_jobs.launcher(self.mpi, ranks), *stock, *inner,
                    str(self.programs / f"{program}-{self.mpi}"), str(self.file), *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def start_late(self, *arguments):
+        """Rank 1 has a store on which each request takes long."""
+        program = str(self.programs / f"late_write-{self.mpi}")
+        ranks = [["env", f"LD_PRELOAD={self.library}", f"TESSERA_EMULATED_STORE={time}", program,
+                  *arguments] for time in ("1ms", "1500ms")]
+        environment = {**mpi_jobs.environment(self.folder), **self.variables()}
+        command = [*mpi_jobs.launcher(self.mpi, 1), *ranks[0], ":", "-n", "1", *ranks[1]]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
@@ -62,9 +84,20 @@ class Jobs:
             except OSError:
                 continue
             ours = f"XDG_RUNTIME_DIR={self.runtime}".encode() in environment.split(b"\0")
-            if ours and b"--on-demand" in command:
+            if ours and any(word.startswith(b"--on-demand") for word in command[1:2]):
                 found.append(int(process.name))
         return found
+
+    def proxies(self):
+        return [server for server in self.on_demand()
+                if b"--on-demand-proxy" in pathlib.Path(f"/proc/{server}/cmdline").read_bytes()]
+
+    def with_few_descriptors(self):
+        """A tesserad that may have 64 descriptors, and so serves 14 clients besides proxies."""
+        script = self.folder / "few"
+        script.write_text(f'#!/bin/sh\nulimit -n 64\nexec {self.tesserad} "$@"\n')
+        script.chmod(0o700)
+        return str(script)
 
     def serve(self, key):
         """A lock server on a free port; its address."""
@@ -81,15 +114,20 @@ class Jobs:
             server.wait()
 
 
-def end_of(job):
-    out, err = job.communicate(timeout=JOB_LIMIT_S)
+def end_of(job, limit_s=JOB_LIMIT_S):
+    try:
+        out, err = job.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        job.terminate()
+        job.communicate()
+        raise
     return job.returncode, out, err
 
 
-def check_whole(jobs, *running):
+def check_whole(jobs, *running, limit_s=JOB_LIMIT_S):
     """All jobs end well, and nothing that was read was torn."""
     for job in running:
-        code, out, err = end_of(job)
+        code, out, err = end_of(job, limit_s)
         assert code == 0 and ": 0 torn" in out, f"exit {code}: {out} {err}"
 
 
@@ -104,6 +142,73 @@ def job_of_the_stock_library(jobs):
     stock = ["--mca", "io", "romio321"] if jobs.mpi == "openmpi" else []
     check_whole(jobs, jobs.start("atomic_jobs", "1", str(ROUNDS)),
                 jobs.start("atomic_jobs", "2", str(ROUNDS // 3), preload=False, stock=stock))
+
+
+def views_in_turn(jobs):
+    """Four ranks write through views with gaps, one reads through a view without."""
+    rounds = 200
+    for kind in ("world", "self"):
+        jobs.fresh_file()
+        # With the usual lease: what waits for a look at it takes long.
+        job = jobs.start("alternating_views", str(rounds), kind, ranks=4, TESSERA_LEASE="5")
+        code, out, err = end_of(job, rounds * ALTERNATION_S + START_S)
+        assert code == 0 and "wrong 0" in out, f"{kind}: exit {code}: {out} {err}"
+        seconds = float(out.split(",")[1].split()[0])
+        assert seconds < rounds * ALTERNATION_S, f"{kind}: {rounds} rounds took {seconds:.1f} s"
+
+
+def job_with_dense_views(jobs):
+    """A job whose views have gaps, and one whose views have none; neither starves."""
+    check_whole(jobs, jobs.start("atomic_jobs", "1", str(ROUNDS)),
+                jobs.start("atomic_jobs", "2", str(ROUNDS), "dense"),
+                jobs.start("atomic_jobs", "3", str(ROUNDS), "self"), limit_s=60)
+
+
+def program_outside(jobs):
+    """A program that locks the file by fcntl, while ranks lock each access, and while they cache
+    locks of their whole views."""
+    stop = pathlib.Path(f"{jobs.file}.stop")
+    for kind in ("world", "private"):
+        jobs.fresh_file()
+        job = jobs.start("atomic_jobs", "1", "0", kind)
+        try:
+            assert "running" in job.stdout.readline(), f"{kind}: exit {end_of(job)}"
+            waits = sorted(wait_outside(jobs) for _ in range(9))
+        finally:
+            stop.touch()
+            check_whole(jobs, job)
+            stop.unlink()
+        shown = ", ".join(f"{1000 * wait:.0f}" for wait in waits)
+        assert statistics.median(waits) < OUTSIDE_S, f"{kind}: waited for {shown} ms"
+
+
+def wait_outside(jobs):
+    """How long fcntl waits for all bytes of the file."""
+    with open(jobs.file, "r+b") as file:
+        begin = time.monotonic()
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        waited = time.monotonic() - begin
+        fcntl.lockf(file, fcntl.LOCK_UN)
+    time.sleep(0.07)
+    return waited
+
+
+def deleted_file(jobs):
+    """A server that nobody uses stays for a second, but not with a file that is deleted."""
+    nothing_left(jobs)
+    lingers_s = [server_lingers(jobs, deletes) for deletes in (False, True)]
+    assert lingers_s[1] < lingers_s[0] / 2, f"seconds kept, and kept deleted: {lingers_s}"
+
+
+def server_lingers(jobs, deletes):
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(jobs.runtime)}
+    subprocess.run([jobs.tesserad, "--on-demand", str(jobs.file)], env=environment, check=True)
+    begin = time.monotonic()
+    if deletes:
+        jobs.file.unlink()
+    while jobs.on_demand():
+        time.sleep(0.01)
+    return time.monotonic() - begin
 
 
 def control_without_locks(jobs):
@@ -162,6 +267,21 @@ def servers_of_the_user(jobs):
     check_whole(jobs, *pair)
 
 
+def more_ranks_than_a_server_takes(jobs):
+    """Ranks that find no room go through a proxy of their node, also where the server is on another
+    one."""
+    for variables in ({}, {"TESSERA_FAKE_NODES": "2"}):
+        nothing_left(jobs)
+        job = jobs.start("atomic_jobs", "1", "60", ranks=18, TESSERAD=jobs.with_few_descriptors(),
+                         **variables)
+        proxies = set()
+        while job.poll() is None:
+            proxies.update(jobs.proxies())
+            time.sleep(0.05)
+        check_whole(jobs, job)
+        assert proxies, f"no proxy was there: {variables}"
+
+
 def unreachable_service(jobs):
     """Where no server can be started, ranges of the file system do, from first to last byte."""
     check_whole(jobs, *[jobs.start("atomic_jobs", str(i), str(ROUNDS // 3),
@@ -186,14 +306,46 @@ def lock_that_was_lost(jobs):
     assert "class of its own" in out and "taken away" in out, f"exit {code}: {out} {err}"
 
 
-def pid_of(jobs, program):
+def late_write_of_an_object_file(jobs):
+    """A rank that is frozen in the middle of a write for longer than its lease is told, and nothing
+    of what it wrote takes the place of the next holder's bytes, nor of any others."""
+    go = jobs.folder / "go"
+    jobs.file.unlink()
+    late = jobs.start_late(f"obj:{jobs.file}", str(go))
+    said = late.stdout.readline()
+    assert "writing" in said, f"{said} {end_of(late)}"
+    time.sleep(0.5)
+    rank = pid_of(jobs, "late_write", rank=1)
+    os.kill(rank, signal.SIGSTOP)
+    go.touch()
+    said = late.stdout.readline()
+    os.kill(rank, signal.SIGCONT)
+    code, out, err = end_of(late)
+    assert "next" in said and code == 0, f"exit {code}: {said} {out} {err}"
+    assert "class of its own" in out and "taken away" in out, out
+    for when in ("seen", "committed"):
+        for at in (0, 1):
+            assert f"{when}, rank {at}: 100 1 100 1 1 1" in out, out
+
+
+def rank_of(environment):
+    for name in (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK="):
+        for word in environment:
+            if word.startswith(name):
+                return int(word[len(name):])
+    return None
+
+
+def pid_of(jobs, program, rank=None):
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().split(b"\0")
+            environment = (process / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if command[0].endswith(f"{program}-{jobs.mpi}".encode()) and str(
-                jobs.file).encode() in command:
+        ours = any(word.endswith(str(jobs.file).encode()) for word in command)
+        if (ours and command[0].endswith(f"{program}-{jobs.mpi}".encode())
+                and rank in (None, rank_of(environment))):
             return int(process.name)
     raise AssertionError(f"{program} does not run")
 
@@ -204,13 +356,16 @@ def nothing_left(jobs):
     while jobs.on_demand() and time.monotonic() < end:
         time.sleep(0.1)
     assert not jobs.on_demand(), "lock servers are left behind"
-    sockets = list((jobs.runtime / "tessera").glob("*.locks"))
+    sockets = [*(jobs.runtime / "tessera").glob("*.locks"),
+               *(jobs.runtime / "tessera").glob("*.proxy")]
     assert not sockets, f"sockets are left behind: {sockets}"
 
 
-SCENES = [jobs_of_one_node, job_of_the_stock_library, control_without_locks, killed_lock_servers,
-          file_system_without_locks, servers_of_the_user, unreachable_service, lock_that_was_lost,
-          nothing_left]
+SCENES = [jobs_of_one_node, job_of_the_stock_library, views_in_turn, job_with_dense_views,
+          program_outside, deleted_file, control_without_locks, killed_lock_servers,
+          file_system_without_locks, servers_of_the_user, more_ranks_than_a_server_takes,
+          unreachable_service, lock_that_was_lost,
+          late_write_of_an_object_file, nothing_left]
 
 
 def main():

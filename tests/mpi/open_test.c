@@ -1,9 +1,42 @@
 /* Opening, closing and deleting; several handles at once. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "suite.h"
+
+/* Communicators that were made by splitting one. Whoever is preloaded finds these functions before
+ * those of the MPI. */
+static int splits_;
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
+  int (*next)(MPI_Comm, int, int, MPI_Comm*) = NULL;
+  *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Comm_split");
+  ++splits_;
+  return next(comm, color, key, made);
+}
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  int (*next)(MPI_Comm, int, int, MPI_Info, MPI_Comm*) = NULL;
+  *(void**)&next = dlsym(RTLD_NEXT, "PMPI_Comm_split_type");
+  ++splits_;
+  return next(comm, type, key, info, made);
+}
+
+/* Making a communicator takes longer than all else that a first open does: one is enough for the
+ * ranks of a node. */
+static void open_makes_one_communicator(void) {
+  MPI_Comm comm;
+  CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+  const int before = splits_;
+  MPI_File file = check_open(comm, check_path("dat"), MPI_MODE_CREATE | MPI_MODE_RDWR);
+  if (check_preloaded() && check_size > 1 && getenv("TESSERA_FAKE_NODES") == NULL) {
+    CHECK_EQ(splits_ - before, 1);
+  }
+  CHECK_OK(MPI_File_close(&file));
+  CHECK_OK(MPI_Comm_free(&comm));
+}
 
 static void open_create(void) {
   const char* path = check_path("dat");
@@ -301,6 +334,7 @@ static void finalize_open(void) {
 const struct Subtest open_subtests[] = {
     {"open_create", open_create, CHECK_ALWAYS},
     {"open_errors", open_errors, CHECK_ALWAYS},
+    {"open_makes_one_communicator", open_makes_one_communicator, CHECK_ALWAYS},
     {"open_directory", open_directory, CHECK_ALWAYS},
     {"open_bad_modes", open_bad_modes, CHECK_ALWAYS},
     {"open_modes_differ", open_modes_differ, CHECK_ALWAYS},

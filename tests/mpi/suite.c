@@ -18,7 +18,7 @@ static const struct Subtest* const kTables[] = {
     explicit_subtests,   pointer_subtests, shared_subtests,  split_subtests,  nonblocking_subtests,
     overlap_subtests,    type_subtests,    datarep_subtests, atomic_subtests, errhandler_subtests,
     failure_subtests,    large_subtests,   count_subtests,   random_subtests, repeat_subtests,
-    replicated_subtests,
+    replicated_subtests, guest_subtests,
 };
 
 struct Arguments {

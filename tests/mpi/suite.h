@@ -11,6 +11,7 @@ extern const struct Subtest datarep_subtests[];
 extern const struct Subtest errhandler_subtests[];
 extern const struct Subtest explicit_subtests[];
 extern const struct Subtest failure_subtests[];
+extern const struct Subtest guest_subtests[];
 extern const struct Subtest info_subtests[];
 extern const struct Subtest large_subtests[];
 extern const struct Subtest mode_subtests[];

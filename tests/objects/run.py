@@ -4,9 +4,10 @@
 
 Written by some ranks and read by others; written by unchanged clients of HDF5 and others; killed at
 any moment, and then found as of the last sync; read while others write; refused to a second writer;
-and on a file system that is full in the middle of a sync. Prints a line for each failure; the exit
-code is 0 if there is none."""
+on a file system that is full; and replaced, removed or renamed while it is written. Prints a line
+for each failure; the exit code is 0 if there is none."""
 import argparse
+import ctypes
 import os
 import pathlib
 import random
@@ -26,9 +27,13 @@ FILE_BYTES = 1250 * 840  # of synced.c
 # MPICH's waits poll: many ranks on few cores take minutes.
 MATRIX_RANKS = {"openmpi": 8, "mpich": 3}
 RESTARTS = {"openmpi": [(7, 2), (3, 8)], "mpich": [(4, 2), (2, 3)]}
-# Not PnetCDF: it opens its file a second time, by each rank alone, for independent access.
-CLIENTS = {"openmpi": ["hdf5_selections", "hdf5_lifecycle", "netcdf4_parallel"],
-           "mpich": ["hdf5_selections"]}
+CLIENTS = {"openmpi": ["hdf5_selections"], "mpich": ["hdf5_selections"]}
+# By rule their names are plain ones, and they may look at their files without MPI. Not those of
+# PnetCDF that write in its independent mode, for which each rank opens the file once more.
+SNIFFERS = {"openmpi": ["pnetcdf_reopen", "hdf5_lifecycle", "netcdf4_parallel"],
+            "mpich": ["hdf5_selections"]}
+KINDS = "*.nc=obj;*.h5=obj"
+HDF5_HEAD = b"\x89HDF\r\n\x1a\n"
 CLIENT_RANKS = {"openmpi": 4, "mpich": 2}
 
 
@@ -83,11 +88,11 @@ class Jobs:
         data = self.counts.read_bytes() if self.counts.exists() else b""
         return struct.unpack("<qq", data) if len(data) == 16 else (0, 0)
 
-    def probe(self):
+    def probe(self, path=None):
         """The file's bytes, after its container was found sound."""
         copy = self.folder / "copy"
         copy.unlink(missing_ok=True)
-        done = subprocess.run([self.probe_program, str(self.file), str(copy)], text=True,
+        done = subprocess.run([self.probe_program, str(path or self.file), str(copy)], text=True,
                               capture_output=True, check=False, timeout=JOB_LIMIT_S)
         assert done.returncode == 0, f"the object file is not sound: {done.stdout}{done.stderr}"
         return copy.read_bytes()
@@ -157,11 +162,38 @@ def clients(jobs):
         folder.mkdir()
         out = jobs.run(CLIENT_RANKS[jobs.mpi], jobs.clients / name, f"obj:{folder}", "exact")
         assert out.split() == ["OK"], f"{name}: {out}"
-        files = sorted(path.name for path in folder.iterdir() if path.stat().st_size > 0)
-        assert files, f"{name} left no file"
-        for path in files:
-            head = (folder / path).read_bytes()[:8]
-            assert not head.startswith((b"\x89HDF", b"CDF")), f"{name}: {path} is a plain file"
+        check_objects_in(jobs, name, folder)
+
+
+def sniffers(jobs):
+    """Programs that find out by POSIX what a file is, and open it again; their files are object
+    files by rule, which POSIX can open too."""
+    for name in SNIFFERS[jobs.mpi] if jobs.clients else []:
+        folder = jobs.folder / name
+        folder.mkdir()
+        out = jobs.run(CLIENT_RANKS[jobs.mpi], jobs.clients / name, folder, "exact",
+                       TESSERA_KINDS=KINDS)
+        assert out.split() == ["OK"], f"{name}: {out}"
+        check_objects_in(jobs, name, folder)
+    written = jobs.folder / "new.txt"
+    jobs.run(1, jobs.program("restart"), written, "write", "0", TESSERA_KINDS=KINDS)
+    assert not is_container(written), "made without a rule for its name"
+
+
+def is_container(path):
+    return path.read_bytes()[4096:4104] == b"\x89TsrO\r\n\x1a"
+
+
+def check_objects_in(jobs, name, folder):
+    """They are sound, and who opens them by POSIX finds what a plain file would begin with."""
+    files = sorted(path for path in folder.iterdir() if path.stat().st_size > 0)
+    assert files, f"{name} left no file"
+    for path in files:
+        assert is_container(path), f"{name}: {path} is a plain file"
+        head = path.read_bytes()[:4096]
+        inside = jobs.probe(path)[:4096]
+        assert head == inside.ljust(4096, b"\0"), f"{name}: page 0 of {path}"
+        assert head.startswith((HDF5_HEAD, b"CDF")), f"{name}: {path} begins with {head[:8]}"
 
 
 def hdf5_of_other_ranks(jobs):
@@ -246,24 +278,94 @@ def second_writer(jobs):
     assert out.count("open") == 2, out
 
 
-def full_disk(jobs):
-    """A sync without space fails on all ranks and changes nothing; the next one makes it good."""
+def run_on_small_disk(jobs, ranks, *words):
+    """What a job that ends well says; its folder is a file system of 8 MB."""
     place = jobs.folder / "full"
-    place.mkdir()
+    place.mkdir(exist_ok=True)
     world = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--map-root-user"])
     mount = f'mount -t tmpfs -o size=8m tmpfs "{place}" && exec "$@"'
-    command = jobs.command(3, jobs.program("synced"), f"obj:{place}/data", "full",
-                           f"{place}/filler")
-    out = end_well(jobs.launch([*world, "sh", "-c", mount, "sh", *command]))
-    for what in ("sync", "write"):
-        assert len(re.findall(rf"^{what}: rank \d: no space", out, re.M)) == 3, f"{what}: {out}"
-    assert "after the failed sync: round 1" in out, out
-    assert "after the next sync: round 2" in out, out
+    command = jobs.command(ranks, *[str(word).replace("PLACE", str(place)) for word in words])
+    return end_well(jobs.launch([*world, "sh", "-c", mount, "sh", *command]))
+
+
+def full_disk(jobs):
+    """What was written before the disk was full is synced and closed all the same."""
+    out = run_on_small_disk(jobs, 3, jobs.program("synced"), "obj:PLACE/data", "full",
+                            "PLACE/filler")
+    assert len(re.findall(r"^write: rank \d: no space", out, re.M)) == 3, out
+    assert "after the sync: round 2" in out, out
     assert "after the close: round 3" in out, out
 
 
-SCENES = [every_number_of_ranks, other_jobs, clients, hdf5_of_other_ranks, killed_ranks,
-          control_of_killed_ranks, readers_beside_a_writer, second_writer, full_disk]
+def writes_of_a_full_disk(jobs):
+    """Writes that fail for want of space take nothing along: neither those that succeeded, nor
+    the space that later ones need."""
+    for ranks in (1, 3):
+        out = run_on_small_disk(jobs, ranks, jobs.program("losses"), "obj:PLACE/data", "full",
+                                "PLACE/filler")
+        for what, how in [("write", "no space"), ("failed write", "0 bytes"),
+                          ("write again", "no space"), ("sync", "well"),
+                          ("after the sync", "as written"), ("write with space", "well"),
+                          ("close", "well"), ("after the close", "as written")]:
+            assert len(re.findall(rf"^{what}: rank \d: {how}", out, re.M)) == ranks, (
+                f"{what} of {ranks} ranks: {out}")
+
+
+def names_that_change(jobs):
+    """A job whose file was replaced or removed is told, one whose file was renamed is not."""
+    for what, how in [("replaced", "no such file"), ("removed", "no such file"),
+                      ("renamed", "well"), ("passing", "well")]:
+        other = jobs.folder / "other"
+        out = jobs.run(3, jobs.program("losses"), f"obj:{jobs.file}", what, other)
+        assert len(re.findall(rf"^sync: rank \d: {how}", out, re.M)) == 3, f"{what}: {out}"
+        ended = re.findall(rf"^close: rank \d: {how}", out, re.M)
+        assert what == "passing" or len(ended) == 3, f"{what}: {out}"
+        assert how == "well" or out.count("was replaced or removed while") == 6, out
+
+
+class CreatedNames:
+    """The names that anybody creates in a folder from now on."""
+
+    IN_CREATE = 0x100
+
+    def __init__(self, folder):
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.events = self.libc.inotify_init1(os.O_NONBLOCK)
+        watched = self.libc.inotify_add_watch(self.events, os.fsencode(folder), self.IN_CREATE)
+        assert self.events >= 0 and watched >= 0, os.strerror(ctypes.get_errno())
+
+    def all(self):
+        names, at = [], 0
+        try:
+            events = os.read(self.events, 1 << 16)
+        except BlockingIOError:
+            events = b""
+        while at < len(events):
+            length = struct.unpack_from("iIII", events, at)[3]
+            names.append(events[at + 16:at + 16 + length].rstrip(b"\0").decode())
+            at += 16 + length
+        os.close(self.events)
+        return names
+
+
+def cache_without_a_name(jobs):
+    """What a cache writes to never has a name, so a kill at any time leaves nothing."""
+    scratch, place = jobs.folder / "scratch", jobs.folder / "place"
+    data = place / "plain"
+    for nodes, folder in ((1, scratch), (2, place)):
+        for each in (scratch, place):
+            each.mkdir(exist_ok=True)
+        created = CreatedNames(folder)
+        jobs.run(3, jobs.program("synced"), data, "rewrite", jobs.counts, "1", TESSERA_CACHE="on",
+                 TMPDIR=scratch, TESSERA_FAKE_NODES=nodes)
+        names = [name for name in created.all() if "tessera" in name and "cache" in name]
+        assert not names, names
+        assert data.read_bytes() == content(jobs.read_counts()[1]), "other bytes"
+
+
+SCENES = [every_number_of_ranks, other_jobs, clients, sniffers, hdf5_of_other_ranks,
+          killed_ranks, control_of_killed_ranks, readers_beside_a_writer, second_writer, full_disk,
+          writes_of_a_full_disk, names_that_change, cache_without_a_name]
 
 
 def main():

@@ -4,7 +4,7 @@
  *   synced FILE follow ROUNDS           opens and reads it until it has seen so many rounds
  *   synced FILE hold ROUNDS             opens it once, and reads it so often, 10 ms apart
  *   synced FILE writer                  opens it for writing, and tells what came of it
- *   synced FILE full FILLER             a file system that is full in the middle of a sync
+ *   synced FILE full FILLER             a file system that is full when it is synced and closed
  *
  * COUNTS is a file of two 8-byte integers: the last round that was begun and the last that was
  * synced, so that whoever finds the file after a crash knows what to expect. A round writes each
@@ -181,7 +181,7 @@ static void print_seen(const char* when, const char* path) {
   if (rank_ == 0) printf("%s: round %d\n", when, round);
 }
 
-/* Round 2 is written, and there is no space for what its sync has to write. Behind round 3, which
+/* Round 2 is written and synced, and round 3 closed, when there is no space. Behind round 3, which
  * takes the place of round 1, come more bytes than there is room for. */
 static void run_full(const char* path, const char* filler) {
   MPI_File file = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
@@ -190,16 +190,14 @@ static void run_full(const char* path, const char* filler) {
   NEED(MPI_File_sync(file));
   write_round(file, &view, 2);
   fill_up(filler);
-  int code = MPI_File_sync(file);
-  if (code != MPI_SUCCESS) print_error("sync", code);
-  print_seen("after the failed sync", path);
-  empty(filler);
   NEED(MPI_File_sync(file));
-  print_seen("after the next sync", path);
+  print_seen("after the sync", path);
+  empty(filler);
   write_round(file, &view, 3);
   fill_up(filler);
   unsigned char* data = make_data(&view, 3);
   NEED(MPI_File_set_view(file, kBytes, MPI_BYTE, view.type, "native", MPI_INFO_NULL));
+  int code = MPI_SUCCESS;
   for (int i = 0; i < kMore; ++i) {
     code = MPI_File_write_at_all(file, (MPI_Offset)i * view.count, data, view.count, MPI_BYTE,
                                  MPI_STATUS_IGNORE);
@@ -207,10 +205,10 @@ static void run_full(const char* path, const char* filler) {
   }
   if (code != MPI_SUCCESS) print_error("write", code);
   free(data);
-  empty(filler);
   NEED(MPI_File_close(&file));
   view_free(&view);
   print_seen("after the close", path);
+  empty(filler);
 }
 
 int main(int argc, char** argv) {

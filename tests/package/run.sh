@@ -22,6 +22,25 @@ for file in lib/libtessera.a lib/pkgconfig/tessera.pc lib/cmake/tessera/tesseraC
 done
 [ ! -e "$build/bin/tessera" ] || "$prefix/bin/tessera" --version
 
+# Nothing that only measures or tests; nothing that only a debugger reads.
+if find "$prefix" -name '*bench*' ! -name 'bench_*.hpp' -o -name '*peer*' -o -name '*slow-fs*' |
+  grep .; then
+  echo "package: the files above are no part of the product" >&2
+  exit 1
+fi
+find "$prefix/bin" "$prefix/lib" -type f \( -perm -100 -o -name '*.so*' -o -name '*.a' \) |
+  while read -r file; do
+    if readelf -S "$file" 2>/dev/null | grep '\.debug_' >/dev/null; then
+      echo "package: $file is not stripped" >&2
+      exit 1
+    fi
+  done
+mib=$(du -sm "$prefix" | cut -f1)
+echo "package: $mib MiB installed"
+[ "$mib" -le 64 ] || { echo "package: that is more than 64 MiB" >&2; exit 1; }
+if "$prefix/bin/tessera" bench pattern 2>"$scratch/bench.log"; then exit 1; fi
+grep -q 'make bench' "$scratch/bench.log"
+
 # The prefix alone may be seen: a header that leans on the source tree does not compile here.
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 cflags=$(pkg-config --cflags tessera)
@@ -29,14 +48,10 @@ libs=$(pkg-config --libs tessera)
 strict="-std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror"
 
 (cd "$prefix/include" && find tessera -name '*.hpp') >"$scratch/headers"
-while read -r header; do
-  echo "#include \"$header\""
-  echo "#include \"$header\""
-done <"$scratch/headers" | while read -r line && read -r again; do
-  printf '%s\n%s\n' "$line" "$again" |
-    g++ $strict -fsyntax-only $cflags -x c++ - ||
-    { echo "package: does not compile alone: $line" >&2; exit 1; }
-done
+export compile="g++ $strict -fsyntax-only $cflags -x c++ -"
+xargs -P "$(nproc)" -n 1 sh -c '
+  printf "#include \"%s\"\n#include \"%s\"\n" "$1" "$1" | $compile ||
+    { echo "package: does not compile alone: $1" >&2; exit 1; }' header <"$scratch/headers"
 echo "package: $(wc -l <"$scratch/headers") headers compile alone"
 
 cmake -S "$root/examples" -B "$scratch/cmake" -G Ninja -D CMAKE_PREFIX_PATH="$prefix" \

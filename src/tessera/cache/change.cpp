@@ -4,6 +4,22 @@
 
 namespace tessera::cache {
 
+namespace {
+
+void write_interval(base::ByteWriter& writer, pattern::Interval interval) {
+  writer.signed_varint(interval.begin);
+  writer.signed_varint(interval.end);
+}
+
+base::Result<pattern::Interval> read_interval(base::ByteReader& reader) {
+  pattern::Interval interval;
+  TESSERA_TRY(interval.begin, reader.signed_varint());
+  TESSERA_TRY(interval.end, reader.signed_varint());
+  return interval;
+}
+
+}  // namespace
+
 base::Bytes encode_change(const Change& change) {
   base::Bytes bytes;
   base::ByteWriter writer(bytes);
@@ -12,10 +28,13 @@ base::Bytes encode_change(const Change& change) {
     writer.signed_varint(change.size);
     return bytes;
   }
+  if (change.kind == Change::Kind::kRoom) {
+    write_interval(writer, change.places);
+    return bytes;
+  }
   writer.signed_varint(change.mapping.allocation);
   if (change.kind == Change::Kind::kRewrite) {
-    writer.signed_varint(change.places.begin);
-    writer.signed_varint(change.places.end);
+    write_interval(writer, change.places);
     return bytes;
   }
   writer.signed_varint(change.allocation_begin);
@@ -35,10 +54,14 @@ base::Result<Change> decode_change(base::ByteView bytes) {
     TESSERA_TRY_VOID(reader.expect_end());
     return change;
   }
+  if (change.kind == Change::Kind::kRoom) {
+    TESSERA_TRY(change.places, read_interval(reader));
+    TESSERA_TRY_VOID(reader.expect_end());
+    return change;
+  }
   TESSERA_TRY(change.mapping.allocation, reader.signed_varint());
   if (change.kind == Change::Kind::kRewrite) {
-    TESSERA_TRY(change.places.begin, reader.signed_varint());
-    TESSERA_TRY(change.places.end, reader.signed_varint());
+    TESSERA_TRY(change.places, read_interval(reader));
     TESSERA_TRY_VOID(reader.expect_end());
     return change;
   }

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <vector>
 
-#include "tessera/move/plain_run.hpp"
+#include "tessera/base/page.hpp"
+#include "tessera/lock/no_locks.hpp"
+#include "tessera/move/independent.hpp"
+#include "tessera/move/large_pages.hpp"
 
 namespace tessera::cache {
 
 namespace {
 
+using base::kPageBytes;
 using move::Direction;
-using move::KeptMapping;
 using pattern::Interval;
 
 int64_t bytes_of(std::span<const iovec> memory) {
@@ -36,13 +40,59 @@ KeptReads::KeptReads(port::File& file, move::Experience& experience, int compani
       companions_(companions) {}
 
 void KeptReads::expect(Interval part, std::byte* memory) {
-  static const move::Hints hints;
-  static const move::Costs costs;
-  if (plain_ == nullptr || part.empty()) return;
-  move::expect_reads(part, {{*plain_, hints, costs, experience_}, companions_, memory});
+  if (plain_ == nullptr || part.empty() || !plain_->is_local()) return;
+  if (maps(part) || part.length() > move::kMappedWindowBytes) return;
+  // Short reads are many: they do without patterns and prices.
+  const bool pays = part.length() < move::kMappedRunMin ? has_paid(part) : would_map(part, memory);
+  if (pays) map(part);
 }
 
-bool KeptReads::maps(Interval part) { return experience_.mapping.reaches(part, Direction::kRead); }
+// Whether reads of this short part have cost as much by now as mapping it does.
+bool KeptReads::has_paid(Interval part) {
+  const move::Costs costs;
+  const auto bytes = static_cast<double>(part.length());
+  const double byte_ns = costs.read_byte_ns * costs.cached_share;
+  const double saved_ns = costs.request_ns + bytes * byte_ns * (1 - costs.mapped_byte_share);
+  const double price_ns = costs.map_ns + (1 + bytes / kPageBytes) * costs.mapped_read_ns;
+  move::MappingCache& cache = experience_.mapping;
+  cache.note_missed(part, Direction::kRead, saved_ns);
+  return cache.holds(part, Direction::kRead) || cache.missed_ns(part, Direction::kRead) >= price_ns;
+}
+
+// Whether one read of all of the part to this memory would be made through a mapping; if not, notes
+// what it misses.
+bool KeptReads::would_map(Interval part, std::byte* memory) {
+  const move::Hints hints;
+  const move::Costs costs;
+  lock::NoLocks none;
+  const move::Context context{*plain_, none, hints,       costs, {},
+                              {},      {},   companions_, 0,     &experience_};
+  const auto run = [&](int64_t begin) {
+    return pattern::Pattern::run({{begin}}, part.length()).value();
+  };
+  const move::Move whole = {Direction::kRead, run(part.begin), run(0), memory};
+  const move::Choice choice =
+      move::choose_independent(whole, hints, costs, move::facts_of(whole, context));
+  const bool maps = choice.engine == move::Engine::kMapped;
+  if (!maps) experience_.mapping.note_missed(part, Direction::kRead, choice.missed_ns);
+  return maps;
+}
+
+// Leaves a mapping of the part for the reads to come, if it lies in the file.
+void KeptReads::map(Interval part) {
+  const auto size = plain_->size();
+  if (!size || part.end > *size) return;
+  move::MappingCache& cache = experience_.mapping;
+  if (!cache.holds(part, Direction::kRead)) {
+    const Interval pages = move::large_pages_around(part);
+    auto made = port::FileMapping::map(*plain_, pages.begin, pages.end, port::Access::kRead);
+    if (!made) return;
+    cache.keep(std::make_shared<const port::FileMapping>(*std::move(made)));
+  }
+  cache.note_committed(*size);
+}
+
+bool KeptReads::maps(Interval part) { return experience_.mapping.reaches(part); }
 
 bool KeptReads::touch(Interval part, const std::function<void(const std::byte*)>& body) {
   return experience_.mapping.touch(part, body);
@@ -51,9 +101,12 @@ bool KeptReads::touch(Interval part, const std::function<void(const std::byte*)>
 int64_t KeptReads::copy(int64_t offset, std::span<const iovec> memory) {
   int64_t done = 0;
   for (const iovec& one : memory) {
-    const KeptMapping::Run run = {Direction::kRead, offset + done, span_of(one)};
-    if (!experience_.mapping.copy(run)) break;
-    done += std::ssize(run.memory);
+    const auto length = static_cast<int64_t>(one.iov_len);
+    const Interval part = {offset + done, offset + done + length};
+    const bool copied = touch(
+        part, [&one](const std::byte* from) { std::memcpy(one.iov_base, from, one.iov_len); });
+    if (!copied) break;
+    done += length;
   }
   return done;
 }

@@ -1,7 +1,7 @@
 // KeptReads: the committed bytes of a container, read through a mapping where that pays.
 //
 // A program that reads the same part of an open file again finds it in a mapping, and needs no
-// system call for it (move/kept_mapping.hpp says when one is made). Bytes are copied out before
+// system call for it (move/mapping_cache.hpp says when one is made). Bytes are copied out before
 // anybody looks at them, so a checksum speaks of what the caller got.
 //   (R1) What is read is what the file's own read would have given; where a mapping cannot, the
 //        file's read is made, with its errors.
@@ -28,7 +28,7 @@ class KeptReads final : public port::File {
   void expect(pattern::Interval part, std::byte* memory);
   // Whether reads inside the part need no system call.
   [[nodiscard]] bool maps(pattern::Interval part);
-  // Calls the body with the part's bytes, as KeptMapping::touch() does; whether it could.
+  // Calls the body with the part's bytes, as MappingCache::touch() does; whether it could.
   [[nodiscard]] bool touch(pattern::Interval part,
                            const std::function<void(const std::byte*)>& body);
 
@@ -42,6 +42,9 @@ class KeptReads final : public port::File {
   int64_t read_bulk(std::span<const port::ReadSegment> segments) override;
 
  private:
+  [[nodiscard]] bool has_paid(pattern::Interval part);
+  [[nodiscard]] bool would_map(pattern::Interval part, std::byte* memory);
+  void map(pattern::Interval part);
   // Answers how many of the bytes the mapping gave.
   int64_t copy(int64_t offset, std::span<const iovec> memory);
 

@@ -41,8 +41,9 @@ Result<void> visit_records(int from, ByteView log, const News::Visit& visit) {
 }  // namespace
 
 struct CommonNews::Log {
-  std::atomic<uint64_t> end;  // bytes told
-  std::byte padding[64 - sizeof(std::atomic<uint64_t>)];
+  std::atomic<uint64_t> end;    // bytes told
+  std::atomic<uint64_t> stamp;  // the last one taken
+  std::byte padding[64 - 2 * sizeof(std::atomic<uint64_t>)];
   std::byte bytes[kCapacity];
 };
 
@@ -85,20 +86,33 @@ Result<void> CommonNews::hear(const Visit& visit) {
   return {};
 }
 
+// The store comes before whatever the rank does next: it then looks whether the lock is still its.
+Result<uint64_t> CommonNews::take_stamp(uint64_t stamp_min) {
+  std::atomic<uint64_t>& mine = log_of(rank_).stamp;
+  uint64_t stamp = std::max(stamp_min, mine.load(std::memory_order_relaxed));
+  for (int from = 0; from < ranks_; ++from) {
+    if (from != rank_) stamp = std::max(stamp, log_of(from).stamp.load() + 1);
+  }
+  mine.store(stamp);
+  return stamp;
+}
+
 Result<void> CommonNews::clear() {
   log_of(rank_).end.store(0, std::memory_order_release);
+  log_of(rank_).stamp.store(0);
   std::fill(heard_.begin(), heard_.end(), 0);
   return {};
 }
 
 namespace {
 
-// In the file: how far each rank has told, twice so that half a write is noticed, then the logs.
-constexpr int64_t kEndBytes = 16;
+// In the file: how far each rank has told and its stamp, twice so that half a write is noticed,
+// then the logs.
+constexpr int64_t kEntryBytes = 32;
 constexpr int64_t kFileLogBytes = int64_t{16} << 20;
 constexpr int kTornReadsMax = 1000;
 
-int64_t table_bytes(int ranks) { return base::ceil_div(kEndBytes * ranks, 4096) * 4096; }
+int64_t table_bytes(int ranks) { return base::ceil_div(kEntryBytes * ranks, 4096) * 4096; }
 
 Result<void> read_exactly(port::File& file, int64_t at, std::span<std::byte> memory) {
   const port::Transfer read = file.read_at(at, memory);
@@ -119,38 +133,47 @@ int64_t FileNews::log_begin(int rank) const {
   return begin_ + table_bytes(ranks_) + kFileLogBytes * rank;
 }
 
-Result<void> FileNews::publish(uint64_t end) {
-  std::byte entry[kEndBytes];
-  base::store_le(std::span(entry).first<8>(), end);
-  base::store_le(std::span(entry).last<8>(), end);
-  return file_.write_at(begin_ + kEndBytes * rank_, entry).status;
+Result<void> FileNews::publish(Entry entry) {
+  base::Bytes bytes;
+  base::ByteWriter writer(bytes);
+  for (int copy = 0; copy < 2; ++copy) {
+    writer.u64(entry.end);
+    writer.u64(entry.stamp);
+  }
+  TESSERA_TRY_VOID(file_.write_at(begin_ + kEntryBytes * rank_, bytes).status);
+  mine_ = entry;
+  return {};
 }
 
 Result<bool> FileNews::tell(ByteView record) {
-  if (static_cast<int64_t>(told_ + sizeof(Length) + record.size()) > kFileLogBytes) return false;
+  const auto told = static_cast<int64_t>(mine_.end);
+  if (told + std::ssize(record) + int64_t{sizeof(Length)} > kFileLogBytes) return false;
   base::Bytes bytes;
   base::ByteWriter writer(bytes);
   writer.u32(base::exact_cast<Length>(record.size()));
   writer.bytes(record);
-  TESSERA_TRY_VOID(file_.write_at(log_begin(rank_) + static_cast<int64_t>(told_), bytes).status);
-  TESSERA_TRY_VOID(publish(told_ + bytes.size()));
-  told_ += bytes.size();
+  TESSERA_TRY_VOID(file_.write_at(log_begin(rank_) + told, bytes).status);
+  TESSERA_TRY_VOID(publish({mine_.end + bytes.size(), mine_.stamp}));
   return true;
 }
 
-Result<std::vector<uint64_t>> FileNews::ends() {
-  base::Bytes table(static_cast<size_t>(kEndBytes * ranks_));
+Result<std::vector<FileNews::Entry>> FileNews::entries() {
+  base::Bytes table(static_cast<size_t>(kEntryBytes * ranks_));
   for (int tries = 0; tries < kTornReadsMax; ++tries) {
     TESSERA_TRY_VOID(read_exactly(file_, begin_, table));
-    std::vector<uint64_t> ends;
+    std::vector<Entry> entries;
     bool torn = false;
     for (base::ByteReader reader(table); !reader.at_end();) {
+      Entry entry;
+      TESSERA_TRY(entry.end, reader.u64());
+      TESSERA_TRY(entry.stamp, reader.u64());
       TESSERA_TRY(const uint64_t end, reader.u64());
-      TESSERA_TRY(const uint64_t again, reader.u64());
-      torn = torn || end != again || end > static_cast<uint64_t>(kFileLogBytes);
-      ends.push_back(end);
+      TESSERA_TRY(const uint64_t stamp, reader.u64());
+      torn = torn || end != entry.end || stamp != entry.stamp ||
+             end > static_cast<uint64_t>(kFileLogBytes);
+      entries.push_back(entry);
     }
-    if (!torn) return ends;
+    if (!torn) return entries;
   }
   return base::fail(base::Code::kFailed, "the news of other ranks in " + file_.path() +
                                              " cannot be read: its file system tears small writes");
@@ -168,17 +191,26 @@ Result<void> FileNews::hear_log(int from, uint64_t end, const Visit& visit) {
 }
 
 Result<void> FileNews::hear(const Visit& visit) {
-  TESSERA_TRY(const std::vector<uint64_t> all, ends());
+  TESSERA_TRY(const std::vector<Entry> all, entries());
   for (int from = 0; from < ranks_; ++from) {
-    if (from != rank_) TESSERA_TRY_VOID(hear_log(from, all[static_cast<size_t>(from)], visit));
+    if (from != rank_) TESSERA_TRY_VOID(hear_log(from, all[static_cast<size_t>(from)].end, visit));
   }
   return {};
 }
 
+Result<uint64_t> FileNews::take_stamp(uint64_t stamp_min) {
+  TESSERA_TRY(const std::vector<Entry> all, entries());
+  uint64_t stamp = std::max(stamp_min, mine_.stamp);
+  for (int from = 0; from < ranks_; ++from) {
+    if (from != rank_) stamp = std::max(stamp, all[static_cast<size_t>(from)].stamp + 1);
+  }
+  if (stamp != mine_.stamp) TESSERA_TRY_VOID(publish({mine_.end, stamp}));
+  return stamp;
+}
+
 Result<void> FileNews::clear() {
-  told_ = 0;
   std::fill(heard_.begin(), heard_.end(), 0);
-  return publish(0);
+  return publish({});
 }
 
 }  // namespace tessera::cache

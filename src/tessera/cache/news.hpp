@@ -7,6 +7,9 @@
 //   (N1) A record is heard whole, by every other rank, in the order in which its rank told it.
 //   (N2) What a rank wrote before it told a record, whoever hears it sees.
 //   (N3) A full log takes nothing more until clear(); what was told stays.
+//   (N4) A stamp is larger than all that other ranks had taken when it was asked for. So if those
+//        who write the same bytes take theirs while they hold a lock on them, stamps are in the
+//        order in which the lock was granted, also of a rank that lost it and does not know.
 // Thread safety: one thread at a time for each rank's news.
 #pragma once
 
@@ -32,8 +35,10 @@ class News {
   [[nodiscard]] virtual base::Result<bool> tell(base::ByteView record) = 0;
   // Visits what the others told since the last time, until a visit fails. Cost: O(ranks + records).
   [[nodiscard]] virtual base::Result<void> hear(const Visit& visit) = 0;
-  // Empties this rank's log and forgets how far it has heard. Requires that all ranks do so between
-  // two meetings, having heard everything before the first.
+  // At least so large, see (N4). Cost: O(ranks).
+  [[nodiscard]] virtual base::Result<uint64_t> take_stamp(uint64_t stamp_min) = 0;
+  // Empties this rank's log, forgets how far it has heard, and its stamp. Requires that all ranks
+  // do so between two meetings, having heard everything before the first.
   [[nodiscard]] virtual base::Result<void> clear() = 0;
 };
 
@@ -48,6 +53,7 @@ class CommonNews final : public News {
 
   [[nodiscard]] base::Result<bool> tell(base::ByteView record) override;
   [[nodiscard]] base::Result<void> hear(const Visit& visit) override;
+  [[nodiscard]] base::Result<uint64_t> take_stamp(uint64_t stamp_min) override;
   [[nodiscard]] base::Result<void> clear() override;
 
  private:
@@ -72,19 +78,26 @@ class FileNews final : public News {
 
   [[nodiscard]] base::Result<bool> tell(base::ByteView record) override;
   [[nodiscard]] base::Result<void> hear(const Visit& visit) override;
+  [[nodiscard]] base::Result<uint64_t> take_stamp(uint64_t stamp_min) override;
   [[nodiscard]] base::Result<void> clear() override;
 
  private:
   [[nodiscard]] int64_t log_begin(int rank) const;
-  [[nodiscard]] base::Result<void> publish(uint64_t end);
-  [[nodiscard]] base::Result<std::vector<uint64_t>> ends();
+  // What all ranks see of a rank besides its log.
+  struct Entry {
+    uint64_t end = 0;    // bytes told
+    uint64_t stamp = 0;  // the last one taken
+  };
+
+  [[nodiscard]] base::Result<void> publish(Entry entry);
+  [[nodiscard]] base::Result<std::vector<Entry>> entries();
   [[nodiscard]] base::Result<void> hear_log(int from, uint64_t end, const Visit& visit);
 
   port::File& file_;
   const int64_t begin_;
   const int rank_;
   const int ranks_;
-  uint64_t told_ = 0;
+  Entry mine_;
   std::vector<uint64_t> heard_;
 };
 

@@ -43,6 +43,7 @@ Result<Allocation> read_allocation(base::ByteReader& reader, int manager) {
 // What a rank contributes to a commit.
 struct Share {
   bool changed = false;
+  bool nameless = false;  // the file; the first rank knows
   int64_t size = 0;
   std::vector<Bytes> untold;
   std::vector<Allocation> allocations;
@@ -52,7 +53,7 @@ struct Share {
 Bytes encode_share(const Share& share) {
   Bytes bytes;
   base::ByteWriter writer(bytes);
-  writer.u8(share.changed ? 1 : 0);
+  writer.u8(static_cast<uint8_t>((share.changed ? 1 : 0) | (share.nameless ? 2 : 0)));
   writer.signed_varint(share.size);
   writer.varint(share.untold.size());
   for (const Bytes& change : share.untold) writer.sized_bytes(change);
@@ -83,8 +84,9 @@ Result<std::optional<container::WriterView>> read_view(base::ByteReader& reader,
 Result<Share> decode_share(ByteView bytes, int rank) {
   base::ByteReader reader(bytes);
   Share share;
-  TESSERA_TRY(const uint8_t changed, reader.u8());
-  share.changed = changed != 0;
+  TESSERA_TRY(const uint8_t facts, reader.u8());
+  share.changed = (facts & 1) != 0;
+  share.nameless = (facts & 2) != 0;
   TESSERA_TRY(share.size, reader.signed_varint());
   TESSERA_TRY(const uint64_t changes, reader.varint());
   for (uint64_t i = 0; i < changes; ++i) {
@@ -152,6 +154,7 @@ Result<ObjectFile::Found> ObjectFile::begin_anew(const Ranks& ranks,
   }
   TESSERA_TRY_VOID(ranks.space.store(0));
   found.superblock = container.superblock();
+  found.room = container.contents_room();
   return found;
 }
 
@@ -161,13 +164,15 @@ Bytes ObjectFile::encode_found(Found& found) {
   const Bytes superblock = container::encode_superblock(found.superblock);
   told.insert(told.end(), superblock.begin(), superblock.end());
   base::ByteWriter writer(told);
-  writer.u64(static_cast<uint64_t>(found.spared_end));
+  for (const int64_t number : {found.spared_end, found.room.begin, found.room.end}) {
+    writer.u64(static_cast<uint64_t>(number));
+  }
   return told;
 }
 
 Result<ObjectFile::Found> ObjectFile::decode_found(Bytes heard) {
   const auto superblock_bytes = static_cast<size_t>(container::kSuperblockBytes);
-  const size_t rest = superblock_bytes + sizeof(uint64_t);
+  const size_t rest = superblock_bytes + 3 * sizeof(uint64_t);
   TESSERA_ASSERT(heard.size() >= rest);
   const ByteView behind = ByteView(heard).last(rest);
   const container::SuperblockCopy copy =
@@ -176,8 +181,10 @@ Result<ObjectFile::Found> ObjectFile::decode_found(Bytes heard) {
   base::ByteReader reader(behind.subspan(superblock_bytes));
   Found found;
   found.superblock = copy.superblock;
-  TESSERA_TRY(const uint64_t spared_end, reader.u64());
-  found.spared_end = static_cast<int64_t>(spared_end);
+  for (int64_t* const number : {&found.spared_end, &found.room.begin, &found.room.end}) {
+    TESSERA_TRY(const uint64_t told, reader.u64());
+    *number = static_cast<int64_t>(told);
+  }
   heard.resize(heard.size() - rest);
   found.blob = std::move(heard);
   return found;
@@ -265,23 +272,25 @@ Result<void> ObjectFile::begin_common_news() {
 }
 
 // A part of the free space in one piece; what comes in several is left to the next commit.
-Result<int64_t> ObjectFile::take_news_space() {
-  const int64_t blocks = base::ceil_div(FileNews::file_bytes(ranks_.exchange.size()), block_bytes_);
+Result<Interval> ObjectFile::take_whole_space(int64_t bytes) {
+  const int64_t blocks = base::ceil_div(bytes, block_bytes_);
   for (;;) {
     TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(blocks));
     TESSERA_TRY(const auto pieces, state_.with([&](const State& state) {
       return state.space.physical_blocks({first, first + blocks}, block_bytes_);
     }));
-    if (pieces.size() == 1) return pieces.front().begin;
+    if (pieces.size() == 1) return pieces.front();
   }
 }
 
 Result<void> ObjectFile::begin_file_news() {
-  Result<int64_t> begin = int64_t{0};
-  if (ranks_.exchange.rank() == 0) begin = take_news_space();
+  Result<Interval> taken = Interval();
+  if (ranks_.exchange.rank() == 0) {
+    taken = take_whole_space(FileNews::file_bytes(ranks_.exchange.size()));
+  }
   TESSERA_TRY_VOID(
-      ranks_.exchange.agree(begin ? Result<void>() : Result<void>(base::failure_of(begin))));
-  TESSERA_TRY(const uint64_t told, ranks_.exchange.all_max(static_cast<uint64_t>(*begin)));
+      ranks_.exchange.agree(taken ? Result<void>() : Result<void>(base::failure_of(taken))));
+  TESSERA_TRY(const uint64_t told, ranks_.exchange.all_max(static_cast<uint64_t>(taken->begin)));
   return replace_news(std::make_unique<FileNews>(file_, static_cast<int64_t>(told),
                                                  ranks_.exchange.rank(), ranks_.exchange.size()));
 }
@@ -289,7 +298,8 @@ Result<void> ObjectFile::begin_file_news() {
 Result<void> ObjectFile::set_coherent(bool coherent) {
   if (!options_.write || coherent == coherent_) return {};
   coherent_ = coherent;
-  TESSERA_TRY_VOID(meet({}));
+  // What was told by means that end here is heard before.
+  TESSERA_TRY([[maybe_unused]] const Gathered gathered, gather_changes(false));
   if (ranks_.team != nullptr) return {};
   return coherent ? begin_file_news() : replace_news(nullptr);
 }
@@ -300,7 +310,14 @@ Result<void> ObjectFile::adopt(const Found& found) {
     return container::used_space(found.superblock, state.contents.allocations);
   }));
   if (found.spared_end > 0) used = {{0, found.spared_end}};
+  if (!found.room.empty()) {
+    const auto behind = [](Interval a, Interval b) { return a.begin < b.begin; };
+    used.insert(std::upper_bound(used.begin(), used.end(), found.room, behind), found.room);
+  }
   begin_epoch(used);
+  state_.with([&](State& state) {
+    state.contents_room = ContentsRoom(found.room, found.superblock.blob.length());
+  });
   return {};
 }
 
@@ -333,7 +350,14 @@ Result<int64_t> ObjectFile::size() {
   });
 }
 
-void ObjectFile::set_view(container::WriterView view) { view_ = std::move(view); }
+void ObjectFile::set_view(container::WriterView view) {
+  const int64_t bytes = ContentsRoom::added_at_most(view.tile, 0);
+  if (bytes > view_bytes_max_) {
+    state_.with([&](State& state) { state.contents_room.note(bytes - view_bytes_max_); });
+    view_bytes_max_ = bytes;
+  }
+  view_ = std::move(view);
+}
 
 ObjectFileCounts ObjectFile::counts() {
   return state_.with([](const State& state) { return state.counts; });
@@ -350,9 +374,15 @@ Result<void> ObjectFile::apply(State& state, int from, ByteView record) {
     state.regions.note_rewritten(mapping.allocation, change.places);
     return {};
   }
+  if (change.kind == Change::Kind::kRoom) {
+    state.contents_room.take(change.places);
+    return {};
+  }
   TESSERA_ASSERT(from != ranks_.exchange.rank());
   leave_shelves(state);
   state.begins[mapping.allocation] = change.allocation_begin;
+  state.contents_room.note(
+      ContentsRoom::added(std::ssize(record), base::ceil_div(mapping.bytes.size(), block_bytes_)));
   state.stamp = std::max(state.stamp, mapping.epoch / kEpochsPerStamp + 1);
   state.contents.size = std::max(state.contents.size, mapping.bytes.span().end);
   return state.contents.map.add(mapping);
@@ -372,15 +402,15 @@ Result<void> ObjectFile::meet(const Result<void>& mine) {
   const uint64_t word = mine ? (quiet ? kQuiet : kUntold) : kFailed;
   TESSERA_TRY(const uint64_t loudest, ranks_.exchange.all_max(word));
   if (loudest == kQuiet) return {};
-  TESSERA_TRY([[maybe_unused]] const bool changed, gather_changes());
+  TESSERA_TRY([[maybe_unused]] const Gathered gathered, gather_changes(false));
   return ranks_.exchange.agree(mine);
 }
 
 // Tells all ranks the changes that they could not hear, lets them hear the others, which all ranks
-// have told when they meet here, and answers whether any rank has changed the file since the last
-// commit.
-Result<bool> ObjectFile::gather_changes() {
+// have told when they meet here, and answers what they know together.
+Result<ObjectFile::Gathered> ObjectFile::gather_changes(bool commits) {
   Share mine;
+  mine.nameless = commits && container_ && ranks_.has_name && !ranks_.has_name();
   state_.with([&](State& state) {
     mine.changed = state.changed;
     mine.size = state.contents.size;
@@ -388,25 +418,28 @@ Result<bool> ObjectFile::gather_changes() {
     state.untold.clear();
   });
   TESSERA_TRY(const auto all, ranks_.exchange.all_gather(encode_share(mine)));
-  bool changed = false;
+  Gathered gathered;
   Result<void> applied = state_.with([&](State& state) { return hear(state); });
   for (int rank = 0; rank < ranks_.exchange.size() && applied; ++rank) {
-    const Result<bool> theirs = apply_share(rank, all[static_cast<size_t>(rank)]);
+    const Result<Gathered> theirs = apply_share(rank, all[static_cast<size_t>(rank)]);
     if (!theirs) applied = base::failure_of(theirs);
-    changed = changed || (theirs && *theirs);
+    gathered.changed = gathered.changed || (theirs && theirs->changed);
+    gathered.nameless = gathered.nameless || (theirs && theirs->nameless);
   }
   TESSERA_TRY_VOID(ranks_.exchange.agree(applied));
-  return changed;
+  wrote_ = wrote_ || gathered.changed;
+  return gathered;
 }
 
-// Answers whether that rank has changed the file.
-Result<bool> ObjectFile::apply_share(int from, ByteView told) {
+// Answers what that rank has found.
+Result<ObjectFile::Gathered> ObjectFile::apply_share(int from, ByteView told) {
   TESSERA_TRY(const Share share, decode_share(told, from));
-  if (from == ranks_.exchange.rank()) return share.changed;
-  return state_.with([&](State& state) -> Result<bool> {
+  const Gathered theirs = {share.changed, share.nameless};
+  if (from == ranks_.exchange.rank()) return theirs;
+  return state_.with([&](State& state) -> Result<Gathered> {
     state.contents.size = std::max(state.contents.size, share.size);
     for (const Bytes& change : share.untold) TESSERA_TRY_VOID(apply(state, from, change));
-    return share.changed;
+    return theirs;
   });
 }
 
@@ -435,11 +468,25 @@ Result<void> ObjectFile::extend(int64_t size) {
   return ranks_.exchange.barrier();
 }
 
-Result<void> ObjectFile::commit() { return commit(true); }
+Result<void> ObjectFile::commit() {
+  // A sync makes a new file durable, be it empty; its making did not. Nobody can open one that has
+  // lost its name.
+  const bool fresh = container_ && container_->superblock().sequence == 1;
+  const bool named = !ranks_.has_name || ranks_.has_name();
+  if (fresh && named) state_.with([](State& state) { state.changed = true; });
+  return commit(true);
+}
 
 Result<void> ObjectFile::commit(bool durable) {
-  TESSERA_TRY(const bool changed, gather_changes());
-  if (!changed) return {};
+  TESSERA_TRY(const Gathered gathered, gather_changes(true));
+  // Also of what was committed before: that is lost as well.
+  if (gathered.nameless && wrote_) {
+    return base::fail(base::Code::kNotFound,
+                      file_.path() +
+                          " was replaced or removed while it was open for writing; what was "
+                          "written to it is lost when it is closed");
+  }
+  if (!gathered.changed) return {};
   if (options_.below != nullptr) return write_below(durable);
   const Result<Found> committed = commit_changes();
   if (committed) return settle(*committed);
@@ -463,8 +510,23 @@ Result<ObjectFile::Found> ObjectFile::commit_changes() {
 }
 
 Result<ObjectFile::Found> ObjectFile::commit_container() {
-  TESSERA_TRY_VOID(state_.with([&](State& state) { return container_->commit(state.contents); }));
+  if (ranks_.sync_name) TESSERA_TRY_VOID(ranks_.sync_name());
+  ranks_.sync_name = {};
+  const Result<void> committed = state_.with([&](State& state) -> Result<void> {
+    TESSERA_TRY_VOID(reach_last_block(state.contents.allocations));
+    return container_->commit(state.contents, state.contents_room.room());
+  });
+  if (!committed) return base::failure_of(committed);
   return begin_anew(ranks_, *container_, {});
+}
+
+// Where a disk was too full for the zeros behind the last bytes the file is made longer, which
+// takes no space. Nobody writes now.
+Result<void> ObjectFile::reach_last_block(const Allocations& allocations) {
+  int64_t end = 0;
+  for (const Allocation& allocation : allocations) end = std::max(end, allocation.place.end);
+  TESSERA_TRY(const int64_t size, file_.size());
+  return size < end ? file_.truncate(end) : Result<void>();
 }
 
 // A rank that cannot say what it wrote tells nothing, and then all of them fail.

@@ -12,6 +12,12 @@
 //   (O3) After a commit all ranks have the same contents, which are those of the container.
 //   (O4) A commit is made of everything that all ranks wrote before, or fails on all of them, and
 //        then the file is as it was, and what was written can be committed later.
+//   (O5) A write that fails is not part of the file, and its space is free again. Room on the disk
+//        for the contents of the next commit is reserved before a write succeeds, so a disk that is
+//        full does not keep writes that succeeded from being committed.
+//   (O6) A write under a lock that can be taken away is published only while the lock is held, and
+//        ordered by when the lock was granted: it never replaces bytes of whoever had the lock
+//        after it, wherever its rank was stopped.
 // The same, without a container's format, is a cache in front of a plain file: what the ranks wrote
 // waits in a file without a name until a commit writes it to the plain one, in large requests in
 // the order of the file, each rank a share. There (O4) promises less: a plain file that a commit
@@ -29,6 +35,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/cache/change.hpp"
+#include "tessera/cache/contents_room.hpp"
 #include "tessera/cache/kept_contents.hpp"
 #include "tessera/cache/news.hpp"
 #include "tessera/cache/regions.hpp"
@@ -49,8 +56,14 @@ struct Ranks {
   port::Team* team = nullptr;  // the same ranks, if all are on one node
   port::SharedNumber& space;   // blocks that all ranks have taken
   bool leads_node = true;      // makes what its node wrote durable
-  // Whether others read the file, perhaps as of an older commit; the first rank asks.
+  // What the first rank asks: whether others read the file, perhaps as of an older commit; and
+  // whether it has a name yet. Without a name nobody will read what a commit writes.
   std::function<bool()> has_readers = {};
+  std::function<bool()> has_name = {};
+  // Gives space of the file that nothing is in back to the file system; promises nothing.
+  std::function<void(Interval)> free_space = {};
+  // Makes the name of a new file durable; the first rank calls it before the first commit.
+  std::function<base::Result<void>()> sync_name = {};
 };
 
 struct ObjectFileOptions {
@@ -98,14 +111,22 @@ class ObjectFile {
   // Collective, the same on all ranks.
   [[nodiscard]] base::Result<void> lay_out(std::vector<Shelf> shelves, map::FileMap map);
 
-  // Where a write of so many bytes will go. A write that some other thread makes is placed before,
-  // in the thread of collective calls.
+  // Where a write will go. A write that some other thread makes is placed before, in the thread of
+  // collective calls. What is placed is written, or given back.
   using Placed = std::vector<Extent>;
-  [[nodiscard]] base::Result<Placed> place(int64_t bytes);
+  [[nodiscard]] base::Result<Placed> place(const move::Move& move);
+  void give_back(const Placed& placed);
 
-  // Requires a move whose file pattern ascends. The bytes are written whole or not at all.
-  [[nodiscard]] port::Transfer write(const move::Move& move);
-  [[nodiscard]] port::Transfer write(const move::Move& move, const Placed& placed);
+  struct WriteTerms {
+    const Placed* placed = nullptr;  // where place() has put it, if it has
+    // Of a write under a lock that can be taken away: whether it is held yet. Called by the writing
+    // thread, with the state of this object locked.
+    std::function<base::Result<void>()> confirm = {};
+  };
+  // Requires a move whose file pattern ascends. Answers how many bytes, from the first on, are part
+  // of the file now: all, or those that could be published before it failed, mostly none.
+  [[nodiscard]] port::Transfer write(const move::Move& move, const WriteTerms& terms);
+  [[nodiscard]] port::Transfer write(const move::Move& move) { return write(move, {}); }
   // Bytes that nobody wrote are zero; the read ends where the file does.
   [[nodiscard]] port::Transfer read(const move::Move& move);
 
@@ -117,7 +138,8 @@ class ObjectFile {
   // Collective, the same size on all ranks.
   [[nodiscard]] base::Result<void> set_size(int64_t size);
   [[nodiscard]] base::Result<void> extend(int64_t size);  // never cuts
-  // Collective: makes all that was written durable, as one state of the file.
+  // Collective: makes all that was written durable, as one state of the file. Fails with kNotFound
+  // if the file was written since it was opened and has no name any more.
   [[nodiscard]] base::Result<void> commit();
   // Collective: commits, and gives back most of what the file has behind its last byte.
   [[nodiscard]] base::Result<void> close();
@@ -173,6 +195,7 @@ class ObjectFile {
     uint64_t stamp = 1;               // see epoch()
     std::vector<base::Bytes> untold;  // changes that others hear of when they meet
     bool changed = false;             // by this rank, since the last commit
+    ContentsRoom contents_room;       // until then
     int64_t chunk_bytes = 0;          // of space taken at a time
     owner::ManagerChoice choice;      // of this rank, since the last commit
     int64_t migrated_bytes = 0;       // since then
@@ -198,11 +221,23 @@ class ObjectFile {
     Interval places;
     move::Move move;  // file positions are those of the container
   };
+  // Bytes that are in their places, on their way into the map.
+  struct Written {
+    const Placed& placed;
+    std::vector<std::vector<BlockSum>> sums;  // of each extent
+    std::optional<uint64_t> stamp;            // (O6); else as it is when they are published
+  };
+  // What the ranks of a commit have found together.
+  struct Gathered {
+    bool changed = false;   // by any of them, since the last commit
+    bool nameless = false;  // the file
+  };
 
   // What the first rank found, for all of them.
   struct Found {
     container::Superblock superblock;
     int64_t spared_end = 0;  // nothing is written before it, since others still read there
+    Interval room;           // kept for the contents of the next commit
     base::Bytes blob;
     std::optional<container::Contents> contents;  // what is in the blob, at the first rank
   };
@@ -227,7 +262,6 @@ class ObjectFile {
       port::File& file, const Ranks& ranks, ObjectFileOptions options);
   [[nodiscard]] base::Result<void> begin_common_news();
   [[nodiscard]] base::Result<void> begin_file_news();
-  [[nodiscard]] base::Result<int64_t> take_news_space();
   [[nodiscard]] base::Result<void> replace_news(std::unique_ptr<News> news);
   [[nodiscard]] base::Result<void> adopt(const Found& found);
   void begin_epoch(const std::vector<Interval>& used);
@@ -241,20 +275,33 @@ class ObjectFile {
                                                 const move::Move& move);
 
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);
+  [[nodiscard]] base::Result<Interval> take_whole_space(int64_t bytes);
+  [[nodiscard]] base::Result<void> reserve_contents(int64_t added_bytes);
+  [[nodiscard]] base::Result<void> reserve(Interval room);
   [[nodiscard]] base::Result<std::vector<Rewrite>> find_rewrites(State& state,
                                                                  const move::Move& move);
   [[nodiscard]] bool migrates(State& state, const std::vector<Rewrite>& rewrites,
                               const move::Move& move) const;
   [[nodiscard]] base::Result<void> note_rewrite(State& state, const Rewrite& rewrite);
   [[nodiscard]] port::Transfer rewrite(const std::vector<Rewrite>& rewrites, int64_t bytes);
-  [[nodiscard]] base::Result<void> note_write(State& state, const Extent& extent,
-                                              pattern::ByteSet bytes,
-                                              const std::vector<BlockSum>& sums);
+  [[nodiscard]] port::Transfer write_anew(const move::Move& move, const Placed& placed,
+                                          const WriteTerms& terms);
+  [[nodiscard]] base::Result<std::optional<uint64_t>> take_stamp(const WriteTerms& terms);
+  [[nodiscard]] base::Result<void> write_bytes(const move::Move& move, Written& written);
+  [[nodiscard]] port::Transfer publish(State& state, const move::Move& move, const Written& written,
+                                       const WriteTerms& terms);
+  [[nodiscard]] base::Result<void> map_extent(State& state, const Extent& extent,
+                                              const std::vector<BlockSum>& sums,
+                                              const Change& change, int64_t record_bytes);
+  [[nodiscard]] Placed find_own(State& state, const pattern::ByteSet& bytes) const;
+  static void give_back_hidden(State& state, const Extent& by, const pattern::ByteSet& bytes,
+                               const Placed& own);
   [[nodiscard]] base::Result<void> tell(State& state, const Change& change);
+  [[nodiscard]] base::Result<void> tell(State& state, base::Bytes record);
   [[nodiscard]] base::Result<void> hear(State& state);
   [[nodiscard]] base::Result<void> apply(State& state, int from, base::ByteView record);
-  [[nodiscard]] base::Result<bool> apply_share(int from, base::ByteView told);
-  [[nodiscard]] uint64_t epoch(const State& state) const;
+  [[nodiscard]] base::Result<Gathered> apply_share(int from, base::ByteView told);
+  [[nodiscard]] uint64_t epoch(uint64_t stamp) const;
 
   [[nodiscard]] base::Result<Search> search(State& state, const move::Move& whole);
   [[nodiscard]] base::Result<map::Found> find(State& state, const pattern::ByteSet& request) const;
@@ -265,10 +312,11 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> read_committed(const Fetch& fetch);
 
   [[nodiscard]] base::Result<void> commit(bool durable);
-  [[nodiscard]] base::Result<bool> gather_changes();
+  [[nodiscard]] base::Result<Gathered> gather_changes(bool commits);
   [[nodiscard]] base::Result<void> gather_allocations();
   [[nodiscard]] base::Result<Found> commit_changes();
   [[nodiscard]] base::Result<Found> commit_container();
+  [[nodiscard]] base::Result<void> reach_last_block(const Allocations& allocations);
   [[nodiscard]] base::Result<void> settle(const Found& committed);
   [[nodiscard]] base::Result<void> clear_news();
   [[nodiscard]] base::Result<void> trim();
@@ -282,10 +330,12 @@ class ObjectFile {
   const int64_t block_bytes_;
   move::Experience experience_;                    // of reading what is committed
   bool coherent_ = false;                          // by the program's wish
+  bool wrote_ = false;                             // any rank, since it was opened
   std::optional<container::Container> container_;  // of the first rank
   int64_t size_before_ = 0;                        // of the container when it was opened
   std::optional<KeptContents::Origin> origin_;     // of contents that are only read, to be kept
   std::optional<container::WriterView> view_;
+  int64_t view_bytes_max_ = 0;  // in the contents, of those that were set
   port::Guarded<State> state_;
 };
 

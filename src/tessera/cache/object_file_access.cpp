@@ -1,5 +1,6 @@
 // Writing and reading object files.
 #include <algorithm>
+#include <cerrno>
 
 #include "tessera/base/checked.hpp"
 #include "tessera/cache/object_file.hpp"
@@ -23,8 +24,8 @@ constexpr int64_t kMigratedBytesMax = int64_t{64} << 20;
 
 }  // namespace
 
-uint64_t ObjectFile::epoch(const State& state) const {
-  return state.stamp * kEpochsPerStamp + static_cast<uint64_t>(ranks_.exchange.rank());
+uint64_t ObjectFile::epoch(uint64_t stamp) const {
+  return stamp * kEpochsPerStamp + static_cast<uint64_t>(ranks_.exchange.rank());
 }
 
 // Takes at least so much space that the bytes fit.
@@ -49,72 +50,210 @@ Result<void> ObjectFile::take_space(int64_t bytes) {
   });
 }
 
-Result<ObjectFile::Placed> ObjectFile::place(int64_t bytes) {
+Result<void> ObjectFile::reserve(Interval room) {
+  Result<void> reserved = file_.reserve_range(room.begin, room.end);
+  if (reserved || reserved.error().errno_value != EOPNOTSUPP) return reserved;
+  const base::Bytes zeros(base::exact_cast<size_t>(room.length()));
+  return file_.write_at(room.begin, zeros).status;
+}
+
+// Before bytes are written that add so many to the contents: see contents_room.hpp.
+Result<void> ObjectFile::reserve_contents(int64_t added_bytes) {
+  struct Kept {
+    int64_t need = 0;
+    ContentsRoom room;
+  };
+  const auto kept = [&](const State& state) {
+    return Kept{state.contents_room.need(added_bytes), state.contents_room};
+  };
+  Kept now = state_.with(kept);
+  if (now.room.suffices(now.need)) return {};
+  TESSERA_TRY_VOID(state_.with([&](State& state) { return hear(state); }));
+  now = state_.with(kept);
+  if (now.room.suffices(now.need)) return {};
+  Interval room = now.room.room();
+  if (!now.room.fits(now.need)) {
+    TESSERA_TRY(room, take_whole_space(2 * now.need));
+  }
+  TESSERA_TRY_VOID(reserve(room));
+  return state_.with([&](State& state) {
+    state.contents_room.take(room);
+    Change change;
+    change.kind = Change::Kind::kRoom;
+    change.places = room;
+    return tell(state, change);
+  });
+}
+
+Result<ObjectFile::Placed> ObjectFile::place(const Move& move) {
+  const int64_t bytes = move.size();
+  if (options_.below == nullptr) {
+    TESSERA_TRY_VOID(reserve_contents(
+        ContentsRoom::added_at_most(move.file, base::ceil_div(bytes, block_bytes_))));
+  }
+  const auto again = state_.with([&](State& state) { return state.regions.take_again(bytes); });
+  if (again) return Placed{*again};
   const int64_t room = state_.with([](const State& state) { return state.regions.room(); });
   // A write that does not fit into what is left begins in new space, in one run if it can.
   if (room < bytes) TESSERA_TRY_VOID(take_space(bytes));
   return state_.with([&](State& state) { return state.regions.take(bytes); });
 }
 
-Result<void> ObjectFile::tell(State& state, const Change& change) {
-  base::Bytes record = encode_change(change);
-  bool told = ranks_.exchange.size() == 1;
-  if (state.news) {
-    TESSERA_TRY(told, state.news->tell(record));
+void ObjectFile::give_back(const Placed& placed) {
+  for (const Extent& extent : placed) {
+    if (ranks_.free_space) {
+      ranks_.free_space({extent.position(), extent.position() + extent.bytes});
+    }
+    state_.with([&](State& state) { state.regions.give_back(extent); });
   }
-  if (!told) state.untold.push_back(std::move(record));
-  if (told || !coherent_) return {};
+}
+
+Result<void> ObjectFile::tell(State& state, const Change& change) {
+  return tell(state, encode_change(change));
+}
+
+// What other ranks cannot be told of now they hear when they meet; in atomic mode that is an error.
+Result<void> ObjectFile::tell(State& state, base::Bytes record) {
+  Result<bool> told = ranks_.exchange.size() == 1;
+  if (state.news) told = state.news->tell(record);
+  if (told && *told) return {};
+  state.untold.push_back(std::move(record));
+  if (!told) return base::failure_of(told);
+  if (!coherent_) return {};
   return base::fail(base::Code::kFailed,
                     file_.path() +
                         ": too many writes in atomic mode since the last "
                         "MPI_File_sync for other ranks to hear of them; call it");
 }
 
-Result<void> ObjectFile::note_write(State& state, const Extent& extent, ByteSet bytes,
-                                    const std::vector<BlockSum>& sums) {
-  // Whatever was told before this write is older than it.
-  TESSERA_TRY_VOID(hear(state));
-  leave_shelves(state);
-  Change change;
-  change.mapping = {std::move(bytes), extent.allocation, extent.place, epoch(state)};
-  change.allocation_begin = extent.begin;
-  state.regions.note_written(extent, sums);
+Result<void> ObjectFile::map_extent(State& state, const Extent& extent,
+                                    const std::vector<BlockSum>& sums, const Change& change,
+                                    int64_t record_bytes) {
   TESSERA_TRY_VOID(state.contents.map.add(change.mapping));
+  state.regions.note_written(extent, sums);
+  state.contents_room.note(
+      ContentsRoom::added(record_bytes, base::ceil_div(extent.bytes, block_bytes_)));
   state.contents.size = std::max(state.contents.size, change.mapping.bytes.span().end);
   state.changed = true;
   state.counts.appended_bytes += extent.bytes;
-  return tell(state, change);
+  return {};
 }
 
-Transfer ObjectFile::write(const Move& move, const Placed& placed) {
-  // Every container is synced, at its close if not before; the store of a cache never is.
-  const auto write_back = options_.below == nullptr ? WriteBack::kAtOnce : WriteBack::kLater;
+// Under locks, what a write of this rank hides of its own earlier ones nobody needs any more:
+// whoever reads these bytes has their lock before or after it. So who writes the same bytes over
+// and over does not fill the disk.
+std::vector<Extent> ObjectFile::find_own(State& state, const ByteSet& bytes) const {
+  std::vector<Extent> own;
+  const auto found = state.contents.map.find(bytes);
+  if (!found) return own;
+  for (const map::Part& part : found->parts) {
+    if (!state.regions.holds(part.allocation) || part.places.runs() != 1) continue;
+    own.push_back({part.allocation, part.places.at()[0], part.places.size(),
+                   state.begins.at(part.allocation)});
+  }
+  return own;
+}
+
+void ObjectFile::give_back_hidden(State& state, const Extent& by, const ByteSet& bytes,
+                                  const std::vector<Extent>& own) {
+  // A write that came late hides nothing.
+  const auto shown = state.contents.map.find_whole(bytes, by.allocation);
+  if (!shown || shown->allocation != by.allocation || shown->places.at()[0] != by.place) return;
+  for (const Extent& extent : own) state.regions.give_back(extent);
+}
+
+// Here bytes that were written become part of the file.
+Transfer ObjectFile::publish(State& state, const Move& move, const Written& written,
+                             const WriteTerms& terms) {
+  // Whatever was told before this write is older than it, unless its lock was lost meanwhile.
+  if (Result<void> heard = hear(state); !heard) return {0, std::move(heard)};
+  if (terms.confirm) {
+    if (Result<void> held = terms.confirm(); !held) return {0, std::move(held)};
+  }
+  leave_shelves(state);
+  const uint64_t epoch = this->epoch(written.stamp.value_or(state.stamp));
   int64_t done = 0;
-  for (const Extent& extent : placed) {
-    const Move part = move.clip({done, done + extent.bytes});
-    std::vector<BlockSum> sums;
-    Transfer written = write_packed(file_, part, extent.position(), block_bytes_, write_back, sums);
-    if (!written) return {done, std::move(written.status)};
-    Result<void> noted = state_.with([&](State& state) {
-      return note_write(state, extent, ByteSet::of_ascending(part.file), sums);
-    });
-    if (!noted) return {done, std::move(noted)};
+  for (size_t i = 0; i < written.placed.size(); ++i) {
+    const Extent& extent = written.placed[i];
+    Change change;
+    change.mapping = {ByteSet::of_ascending(move.file.clip({done, done + extent.bytes})),
+                      extent.allocation, extent.place, epoch};
+    change.allocation_begin = extent.begin;
+    base::Bytes record = encode_change(change);
+    const auto own = terms.confirm ? find_own(state, change.mapping.bytes) : Placed();
+    Result<void> mapped = map_extent(state, extent, written.sums[i], change, std::ssize(record));
+    if (!mapped) return {done, std::move(mapped)};
+    give_back_hidden(state, extent, change.mapping.bytes, own);
     done += extent.bytes;
+    if (Result<void> told = tell(state, std::move(record)); !told) return {done, std::move(told)};
   }
   return {done, {}};
 }
 
-Transfer ObjectFile::write(const Move& move) {
+Result<void> ObjectFile::write_bytes(const Move& move, Written& written) {
+  // Every container is synced, at its close if not before; the store of a cache never is.
+  const auto write_back = options_.below == nullptr ? WriteBack::kAtOnce : WriteBack::kLater;
+  int64_t done = 0;
+  for (const Extent& extent : written.placed) {
+    const Move part = move.clip({done, done + extent.bytes});
+    TESSERA_TRY_VOID(write_packed(file_, part, extent.position(), block_bytes_, write_back,
+                                  written.sums.emplace_back())
+                         .status);
+    done += extent.bytes;
+  }
+  return {};
+}
+
+// Under a lock that can be taken away: a stamp that was taken while it was surely held yet, so that
+// whoever is granted the lock next takes a larger one (N4).
+Result<std::optional<uint64_t>> ObjectFile::take_stamp(const WriteTerms& terms) {
+  if (!terms.confirm) return std::optional<uint64_t>();
+  const auto stamp = state_.with([&](State& state) -> Result<uint64_t> {
+    TESSERA_TRY_VOID(hear(state));
+    if (!state.news) return state.stamp;
+    TESSERA_TRY(state.stamp, state.news->take_stamp(state.stamp));
+    return state.stamp;
+  });
+  if (!stamp) return base::failure_of(stamp);
+  TESSERA_TRY_VOID(terms.confirm());
+  return std::optional(*stamp);
+}
+
+Transfer ObjectFile::write_anew(const Move& move, const Placed& placed, const WriteTerms& terms) {
+  const auto stamp = take_stamp(terms);
+  Result<void> made = stamp ? Result<void>() : Result<void>(base::failure_of(stamp));
+  Written written = {placed, {}, stamp ? *stamp : std::nullopt};
+  if (made) made = write_bytes(move, written);
+  Transfer published = {0, std::move(made)};
+  if (published) {
+    published = state_.with([&](State& state) { return publish(state, move, written, terms); });
+  }
+  if (published) return published;
+  Placed rest;
+  int64_t done = 0;
+  for (const Extent& extent : placed) {
+    if (done >= published.bytes) rest.push_back(extent);
+    done += extent.bytes;
+  }
+  give_back(rest);
+  return published;
+}
+
+// What can be refused has to be written where nobody looks yet, so not in its place.
+Transfer ObjectFile::write(const Move& move, const WriteTerms& terms) {
   if (move.size() == 0) return {0, {}};
-  const auto shelves = state_.with([&](State& state) { return find_shelves(state, move); });
-  if (!shelves) return {0, base::failure_of(shelves)};
-  if (!shelves->empty()) return write_to_shelves(*shelves, move);
-  auto rewrites = state_.with([&](State& state) { return find_rewrites(state, move); });
-  if (!rewrites) return {0, base::failure_of(rewrites)};
-  if (!rewrites->empty()) return rewrite(*rewrites, move.size());
-  const auto placed = place(move.size());
+  if (terms.placed != nullptr) return write_anew(move, *terms.placed, terms);
+  if (!terms.confirm) {
+    const auto shelves = state_.with([&](State& state) { return find_shelves(state, move); });
+    if (!shelves) return {0, base::failure_of(shelves)};
+    if (!shelves->empty()) return write_to_shelves(*shelves, move);
+    auto rewrites = state_.with([&](State& state) { return find_rewrites(state, move); });
+    if (!rewrites) return {0, base::failure_of(rewrites)};
+    if (!rewrites->empty()) return rewrite(*rewrites, move.size());
+  }
+  const auto placed = place(move);
   if (!placed) return {0, base::failure_of(placed)};
-  return write(move, *placed);
+  return write_anew(move, *placed, terms);
 }
 
 // Where all bytes of the move were written since the last commit: in ascending places, so that they
@@ -261,7 +400,7 @@ Result<void> ObjectFile::read_missing(const Move& missing) const {
 }
 
 Result<void> ObjectFile::read_committed(const Fetch& fetch) {
-  PlaceSettings settings = {block_bytes_, options_.verify, !move::can_map(file_)};
+  PlaceSettings settings = {block_bytes_, options_.verify, !move::is_local(file_)};
   if (ranks_.team != nullptr) settings.companions = ranks_.team->size();
   // Of bytes that lie scattered a mapping would be mostly of others.
   const bool dense = 2 * fetch.move.size() >= fetch.move.file.span().length();

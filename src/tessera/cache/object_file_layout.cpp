@@ -57,17 +57,21 @@ Result<void> ObjectFile::lay_out(std::vector<Shelf> shelves, map::FileMap map) {
   TESSERA_TRY_VOID(
       ranks_.exchange.agree(taken ? Result<void>() : Result<void>(base::failure_of(taken))));
   TESSERA_TRY(const uint64_t first, ranks_.exchange.all_max(static_cast<uint64_t>(*taken)));
-  return ranks_.exchange.agree(state_.with([&](State& state) -> Result<void> {
+  Result<void> placed = state_.with([&](State& state) -> Result<void> {
     std::vector<map::AllocationId> ids;
     map::AllocationId id = state.first_id + static_cast<int64_t>(first);
     for (const Shelf& shelf : shelves) {
+      const int64_t blocks = base::ceil_div(shelf.bytes.size(), block_bytes_);
       ids.push_back(id);
-      id += base::ceil_div(shelf.bytes.size(), block_bytes_);
+      id += blocks;
+      state.contents_room.note(ContentsRoom::added_at_most(shelf.bytes.ascending(), blocks));
     }
     map.renumber([&](map::AllocationId old) { return ids[static_cast<size_t>(old)]; });
     place_shelves(state, std::move(shelves), static_cast<int64_t>(first));
     return state.contents.map.add_all(map);
-  }));
+  });
+  if (placed && ranks_.exchange.rank() == 0) placed = reserve_contents(0);
+  return ranks_.exchange.agree(placed);
 }
 
 // From now on the map alone says where bytes are, and each write changes it: a byte that was mapped

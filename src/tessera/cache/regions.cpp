@@ -1,6 +1,7 @@
 #include "tessera/cache/regions.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -11,6 +12,14 @@ namespace tessera::cache {
 namespace {
 
 constexpr int64_t kReadBackBytes = int64_t{1} << 20;
+
+// Whether nothing but zeros is stored there, as far as the file goes.
+base::Result<bool> reads_as_zeros(port::File& file, int64_t begin, base::Bytes buffer) {
+  const port::Transfer read = file.read_at(begin, buffer);
+  TESSERA_TRY_VOID(read.status);
+  return std::all_of(buffer.begin(), buffer.begin() + read.bytes,
+                     [](std::byte byte) { return byte == std::byte{0}; });
+}
 
 }  // namespace
 
@@ -60,6 +69,39 @@ std::vector<Extent> Regions::take(int64_t bytes) {
   return extents;
 }
 
+std::optional<Extent> Regions::take_again(int64_t bytes) {
+  for (size_t i = sealed_; i < regions_.size(); ++i) {
+    Region& region = regions_[i];
+    for (Interval& dead : region.given_back) {
+      if (dead.length() < bytes) continue;
+      const Extent extent = {region.id, dead.begin, bytes, region.space.begin};
+      dead.begin += bytes;
+      std::erase_if(region.given_back, [](Interval places) { return places.empty(); });
+      return extent;
+    }
+  }
+  return std::nullopt;
+}
+
+void Regions::give_back(const Extent& extent) {
+  Region* region = find(extent.allocation);
+  if (region == nullptr || region->manager) return;
+  const auto index = static_cast<size_t>(region - regions_.data());
+  if (index < sealed_) return;
+  TESSERA_ASSERT(extent.bytes > 0 && extent.place + extent.bytes <= region->used);
+  note_rewritten(extent.allocation, {extent.place, extent.place + extent.bytes});
+  std::vector<Interval>& dead = region->given_back;
+  dead.push_back({extent.place, extent.place + extent.bytes});
+  for (;;) {
+    const auto last = std::find_if(dead.begin(), dead.end(),
+                                   [&](Interval places) { return places.end == region->used; });
+    if (last == dead.end()) break;
+    region->used = last->begin;
+    dead.erase(last);
+    current_ = std::min(current_, index);
+  }
+}
+
 void Regions::note_written(const Extent& extent, const std::vector<BlockSum>& sums) {
   note_rewritten(extent.allocation, {extent.place, extent.place + extent.bytes});
   Region* region = find(extent.allocation);
@@ -81,20 +123,32 @@ void Regions::note_rewritten(map::AllocationId allocation, Interval places) {
   }
 }
 
-base::Result<void> Regions::fill_up(Region& region, port::File& file) const {
+// A full disk takes no zeros where nothing is stored, but there they need not be written.
+base::Result<void> Regions::fill_up(const Region& region, port::File& file) const {
   const int64_t end = base::ceil_div(region.used, block_bytes_) * block_bytes_;
-  const base::Bytes zeros(base::exact_cast<size_t>(end - region.used));
+  base::Bytes zeros(base::exact_cast<size_t>(end - region.used));
   if (zeros.empty()) return {};
-  return file.write_at(region.space.begin + region.used, zeros).status;
+  const int64_t begin = region.space.begin + region.used;
+  port::Transfer filled = file.write_at(begin, zeros);
+  if (filled) return {};
+  const int errno_value = filled.status.error().errno_value;
+  if (errno_value != ENOSPC && errno_value != EDQUOT) return std::move(filled.status);
+  zeros.resize(zeros.size() - base::exact_cast<size_t>(filled.bytes));
+  TESSERA_TRY(const bool zero, reads_as_zeros(file, begin + filled.bytes, std::move(zeros)));
+  return zero ? base::Result<void>() : std::move(filled.status);
 }
 
+// Behind what was filled the file may end.
 base::Result<void> Regions::read_back(const Region& region, Interval blocks, port::File& file,
                                       base::Bytes& buffer) const {
   buffer.resize(base::exact_cast<size_t>(blocks.length() * block_bytes_));
   const int64_t begin = region.space.begin + blocks.begin * block_bytes_;
   const port::Transfer read = file.read_at(begin, buffer);
   TESSERA_TRY_VOID(read.status);
-  if (read.bytes == std::ssize(buffer)) return {};
+  std::fill(buffer.begin() + read.bytes, buffer.end(), std::byte{0});
+  if (begin + read.bytes >= region.space.begin + std::min(region.used, blocks.end * block_bytes_)) {
+    return {};
+  }
   return base::fail(base::Code::kFailed, file.path() + " became shorter while it was written");
 }
 
@@ -122,7 +176,9 @@ base::Result<void> Regions::write_again(port::File& file) const {
       TESSERA_TRY_VOID(read_back(region, some, file, buffer));
       TESSERA_TRY_VOID(check_sums(region, block, buffer));
       const int64_t begin = region.space.begin + block * block_bytes_;
-      TESSERA_TRY_VOID(file.write_at(begin, buffer).status);
+      const int64_t filled = std::min(std::ssize(buffer), region.used - block * block_bytes_);
+      const auto bytes = base::ByteView(buffer).first(base::exact_cast<size_t>(filled));
+      TESSERA_TRY_VOID(file.write_at(begin, bytes).status);
     }
   }
   return {};

@@ -13,10 +13,10 @@
 #include "tessera/mesh/metis_partition.hpp"
 #include "tessera/mesh/partition_file.hpp"
 #include "tessera/owner/writers_codec.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/guarded.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/port/posix_disk.hpp"
-#include "tessera/port/system_random.hpp"
 
 namespace tessera::capi {
 
@@ -59,27 +59,14 @@ Result<mesh::Partition> read_partition(const std::string& path, int64_t nodes, i
                                         " parts, not " + std::to_string(parts));
 }
 
-Result<void> write_file(const std::string& path, base::ByteView bytes) {
-  TESSERA_TRY(const auto file,
-              PlainFile::open(path, {.write = true, .create = true, .exclusive = true}));
-  const port::Transfer written = file->write_at(0, bytes);
-  TESSERA_TRY_VOID(written.status);
-  return file->sync();
-}
-
-// Under another name first, so that whoever opens the path finds the old bytes or the new.
+// Whoever opens the path finds the old bytes or the new.
 Result<void> replace_file(const std::string& path, base::ByteView bytes) {
-  port::PosixDisk disk;
-  const std::string draft = path + "." + std::to_string(port::SystemRandom().next()) + ".new";
-  auto done = [&]() -> Result<void> {
-    TESSERA_TRY_VOID(write_file(draft, bytes));
-    return disk.rename(draft, path);
-  }();
-  if (!done) {
-    static_cast<void>(disk.remove(draft));
-    return done;
-  }
-  return disk.sync_directory(port::directory_of(path));
+  constexpr mode_t kPermissions = 0666;  // less the umask
+  TESSERA_TRY(const auto fresh, port::PosixFreshFile::create(path, kPermissions));
+  TESSERA_TRY_VOID(fresh->file().write_at(0, bytes).status);
+  TESSERA_TRY_VOID(fresh->file().sync());
+  TESSERA_TRY_VOID(fresh->publish(port::Existing::kReplace));
+  return port::PosixDisk().sync_directory(port::directory_of(path));
 }
 
 base::Failure not_of(const std::string& path, const std::string& what) {

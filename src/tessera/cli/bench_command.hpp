@@ -1,10 +1,11 @@
-// `tessera bench`: the door to the benchmark harness in bench/.
+// `tessera bench`: executes tessera-bench, the benchmark program.
 //
-// A build without the harness (an installed one may leave it out) says so. Thread safety: one
-// thread.
+// That program is not installed. It passes its benches to run_command_line(), so that both programs
+// have one command line; errors in it are reported by the first. Thread safety: one thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,15 @@ struct BenchCommandOptions {
   int64_t rounds = 0;  // 0 here and below: the harness decides
   double seconds = 0;
   uint64_t seed = 0;
+  std::string against;  // the folder of another build
 };
 
-ExitCode run_bench_command(const BenchCommandOptions& options);
+using BenchRunner = std::function<ExitCode(const BenchCommandOptions&)>;
+
+// Runs the benches by `runner` or, where it is empty, executes the tessera-bench beside this
+// program, with what follows "tessera bench" in `argv`. Fails where that program is missing, or
+// older than this one or than a library of ../lib that is preloaded.
+ExitCode run_bench_command(const BenchCommandOptions& options, const BenchRunner& runner,
+                           const char* const* argv);
 
 }  // namespace tessera::cli

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
+#include <string>
 
 #include "tessera/base/json_writer.hpp"
 #include "tessera/cli/file_kind.hpp"
@@ -12,7 +14,9 @@
 #include "tessera/cli/progress.hpp"
 #include "tessera/cli/table.hpp"
 #include "tessera/container/compaction.hpp"
-#include "tessera/container/writer_claim.hpp"
+#include "tessera/container/remains.hpp"
+#include "tessera/container/target.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/posix_disk.hpp"
 
 namespace tessera::cli {
@@ -33,19 +37,39 @@ Result<void> require_unchanged(port::File& file, const CheckReport& found) {
                         "done");
 }
 
+ExitCode tell(const CheckReport& found, const CheckCommandOptions& options) {
+  fmt::print("{}",
+             options.json ? check_json(options.path, found) : check_text(options.path, found));
+  return found.sound() ? ExitCode::kOk : ExitCode::kIntegrity;
+}
+
+// There is no superblock in it: a plain file, or an object file whose header is gone.
+Result<ExitCode> check_plain(port::File& file, const CheckCommandOptions& options) {
+  TESSERA_TRY(const std::optional<int64_t> remains, container::find_remains(file));
+  const bool named = container::parse_file_name(options.path).object;
+  if (remains || named) {
+    CheckReport found;
+    found.findings = {"there is no superblock in it, although " +
+                      (remains ? "contents of an object file stand at byte " +
+                                     std::to_string(*remains) + ": its header was overwritten"
+                               : "its name asks for an object file")};
+    found.finding_count = 1;
+    return tell(found, options);
+  }
+  base::JsonWriter writer;
+  writer.begin_object().member("file", options.path).member("kind", "plain").end_object();
+  const std::string text =
+      options.path + ": a plain file; it has no checksums, so there is nothing to check\n";
+  fmt::print("{}", options.json ? writer.finish() : text);
+  return ExitCode::kOk;
+}
+
 Result<ExitCode> check_file(const CheckCommandOptions& options) {
   TESSERA_TRY(const auto file, open_regular(options.path, port::Access::kRead));
   const auto kind = kind_of(*file);
   // Damage is what the check is asked for; a newer version is not damage.
   if (!kind && kind.error().code != base::Code::kIntegrity) return base::failure_of(kind);
-  if (kind && *kind == FileKind::kPlain) {
-    base::JsonWriter writer;
-    writer.begin_object().member("file", options.path).member("kind", "plain").end_object();
-    const std::string text =
-        options.path + ": a plain file; it has no checksums, so there is nothing to check\n";
-    fmt::print("{}", options.json ? writer.finish() : text);
-    return ExitCode::kOk;
-  }
+  if (kind && *kind == FileKind::kPlain) return check_plain(*file, options);
   CheckReport found;
   {
     Progress progress("checked");
@@ -55,9 +79,7 @@ Result<ExitCode> check_file(const CheckCommandOptions& options) {
                                                 }}));
   }
   TESSERA_TRY_VOID(require_unchanged(*file, found));
-  fmt::print("{}",
-             options.json ? check_json(options.path, found) : check_text(options.path, found));
-  return found.sound() ? ExitCode::kOk : ExitCode::kIntegrity;
+  return tell(found, options);
 }
 
 // The new file may be read and written by whoever could the old one.
@@ -79,10 +101,18 @@ Result<container::CompactionReport> compact_file(const std::string& path) {
   if (kind == FileKind::kPlain) {
     return base::fail(base::Code::kInvalid, path + " is a plain file; there is nothing to compact");
   }
-  TESSERA_TRY_VOID(container::claim_for_writing(*file));
+  TESSERA_TRY(const auto target, container::Target::hold(path, port::Existing::kReplace));
   port::PosixDisk disk;
+  Progress progress("compacted");
+  port::remove_unfinished_at_signals();
   return container::compact(
-      disk, path, [&](const std::string& fresh) { return copy_permissions(*file, fresh); });
+      disk, target.path(),
+      {.progress = [&](int64_t done, int64_t total) { progress.show(done, total); },
+       .publish = [&](port::FreshFile& fresh) -> Result<void> {
+         TESSERA_TRY_VOID(copy_permissions(*target.file(), fresh.reach()));
+         TESSERA_TRY_VOID(target.require_unchanged());
+         return fresh.publish(port::Existing::kReplace);
+       }});
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/nearest.hpp"
 #include "tessera/cli/bench_command.hpp"
 #include "tessera/cli/demo_command.hpp"
 #include "tessera/cli/exit_code.hpp"
@@ -106,6 +107,8 @@ void add_bench(CommandLine& line) {
       ->type_name("S")
       ->check(CLI::PositiveNumber);
   command.add_option("--seed", line.bench.seed, "Seed of everything random")->type_name("N");
+  command.add_option("--against", line.bench.against, "Also measure the build in DIR, in turn")
+      ->type_name("DIR");
   command.footer(kBenchFooter);
 }
 
@@ -148,6 +151,8 @@ void add_remap(CommandLine& line) {
       ->check(CLI::Range(1, kThreadsMax).description(""));
   command.add_flag("!--no-sync", line.remap.durable,
                    "Do not wait until OUT is on the disk; cp does not either");
+  command.add_flag("--direct", line.remap.direct, "Write past the system's memory (direct I/O)");
+  command.add_flag("--force", line.remap.force, "Replace OUT if it is there");
   command.add_flag("--quiet", line.remap.quiet, "Print nothing");
   add_json(command, line.remap.json);
   command.footer(kRemapFooter);
@@ -200,7 +205,7 @@ void add_env(CommandLine& line) {
 
 void add_report(CommandLine& line) {
   CLI::App& command = *line.app.add_subcommand("report", "Show where the I/O of a job went");
-  command.add_option("LOG", line.report.log_path, "Log of a job; - is standard input")->required();
+  command.add_option("LOG", line.report.log_paths, "Logs of jobs; - is standard input")->required();
   command.add_option("-o,--html", line.report.page_path, "Write the page to FILE")
       ->type_name("FILE");
   command.add_flag("--text", line.report.text, "Print the summary only, without a page");
@@ -267,6 +272,92 @@ int own_arguments(int argc, const char* const* argv) {
   return static_cast<int>(end - argv);
 }
 
+using Words = std::vector<std::string>;
+
+std::string meant(const std::string& word, const Words& known) {
+  return base::did_you_mean(word, {std::vector<std::string_view>(known.begin(), known.end())});
+}
+
+Words command_names(const CLI::App& app) {
+  Words names;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  return names;
+}
+
+// All ways to write the options of a command, dashes included.
+Words option_names(const CLI::App& command) {
+  Words names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+bool contains(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The command that was named last: "locks break" in `tessera locks break 5`.
+const CLI::App& last_command(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+// What the parser could not place, where it is an option that the command does not have.
+std::optional<std::string> unknown_option(const CLI::App& app) {
+  const CLI::App& command = last_command(app);
+  const Words known = option_names(command);
+  for (const std::string& word : command.remaining()) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.size() < 2 || name == "--" || name.front() != '-') break;  // another program's follow
+    if (contains(known, name)) continue;
+    return fmt::format("there is no option {}{}", name, meant(name, known));
+  }
+  return std::nullopt;
+}
+
+// What stands where a command of the last command should, where it is none: "paln" in `tessera mesh
+// paln`. A command that takes such words itself, as `tessera locks ADDRESS`, must have one like it.
+std::optional<std::string> unknown_nested_command(const CLI::App& app, const Words& words) {
+  const CLI::App& command = last_command(app);
+  const Words known = command_names(command);
+  if (known.empty() || app.get_subcommands().empty()) return std::nullopt;
+  const auto named = std::find(words.begin(), words.end(), command.get_name());
+  const auto is_word = [](const std::string& word) { return !word.empty() && word[0] != '-'; };
+  const auto next = named == words.end() ? named : std::find_if(named + 1, words.end(), is_word);
+  if (next == words.end()) return std::nullopt;
+  const std::string near = meant(*next, known);
+  const bool takes_words =
+      !command.get_options([](const CLI::Option* option) { return option->get_positional(); })
+           .empty();
+  if (near.empty() && takes_words) return std::nullopt;
+  return fmt::format("no command is called '{}'{}", *next, near);
+}
+
+// `tessera help A B` is `tessera A B --help`. Fails where the first word, or a word of help, is no
+// command.
+base::Result<Words> command_words(const CLI::App& app, int argc, const char* const* argv) {
+  Words words(argv + 1, argv + argc);
+  const bool help = !words.empty() && words.front() == "help";
+  if (help) words.erase(words.begin());
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    if (word.empty() || word.front() == '-') break;
+    const auto same = [&](const CLI::App* sub) { return sub->get_name() == word; };
+    const auto subs = command->get_subcommands(same);
+    if (subs.empty()) {
+      return base::fail(base::Code::kInvalid, fmt::format("no command is called '{}'{}", word,
+                                                          meant(word, command_names(*command))));
+    }
+    if (!help) break;
+    command = subs.front();
+  }
+  if (help) words.emplace_back("--help");
+  return words;
+}
+
 // The parser's own message and where help is.
 ExitCode usage(const CLI::App& app, const std::string& message, bool json) {
   std::string command = "tessera";
@@ -277,6 +368,7 @@ ExitCode usage(const CLI::App& app, const std::string& message, bool json) {
 ExitCode run_run(CommandLine& line) {
   // Without "--" the first word that is no option begins the program; a "--" after it is its own.
   auto before = line.app.get_subcommand("run")->remaining();
+  if (const auto wrong = unknown_option(line.app)) return usage(line.app, *wrong, false);
   if (!before.empty() && !line.run.program.empty()) before.emplace_back("--");
   line.run.program.insert(line.run.program.begin(), before.begin(), before.end());
   if (line.run.program.empty()) return usage(line.app, "name a program after --", false);
@@ -310,7 +402,7 @@ ExitCode run_locks_command(CommandLine& line) {
   return run_locks(line.locks);
 }
 
-ExitCode run(CommandLine& line) {
+ExitCode run(CommandLine& line, const BenchRunner& benches, const char* const* argv) {
   const auto chosen = [&](const char* name) { return line.app.got_subcommand(name); };
   if (chosen("objects")) {
     if (!line.at.empty()) {
@@ -330,7 +422,7 @@ ExitCode run(CommandLine& line) {
   if (chosen("locks")) return run_locks_command(line);
   if (const auto code = run_object_command(line.app, line.object_files)) return *code;
   if (const auto code = run_mesh_command(line.app, line.mesh)) return *code;
-  if (chosen("bench")) return run_bench_command(line.bench);
+  if (chosen("bench")) return run_bench_command(line.bench, benches, argv);
   return run_version(line.version);
 }
 
@@ -345,7 +437,7 @@ ExitCode after_output(ExitCode code) {
 
 }  // namespace
 
-int run_command_line(int argc, const char* const* argv) {
+int run_command_line(int argc, const char* const* argv, const BenchRunner& benches) {
   CommandLine line;
   line.app.require_subcommand(1);
   line.app.footer(kFooter);
@@ -363,19 +455,24 @@ int run_command_line(int argc, const char* const* argv) {
   add_mesh_commands(line.app, line.mesh);
   add_bench(line);
   add_version(line);
+  line.app.add_subcommand("help", "Show what a command does, as COMMAND --help");
   const int own = own_arguments(argc, argv);
   if (own < argc) line.run.program.assign(argv + own + 1, argv + argc);
   const bool json = wants_json(own, argv);
   ExitCode code = ExitCode::kOk;
+  const auto words = command_words(line.app, own, argv);
+  if (!words) return static_cast<int>(usage(line.app, words.error().message(), json));
   try {
-    line.app.parse(own, argv);
-    code = run(line);
+    line.app.parse(Words(words->rbegin(), words->rend()));
+    code = run(line, benches, argv);
   } catch (const CLI::CallForHelp& error) {
     static_cast<void>(line.app.exit(error));
   } catch (const CLI::CallForVersion& error) {
     static_cast<void>(line.app.exit(error));
   } catch (const CLI::ParseError& error) {
-    code = usage(line.app, error.what(), json);
+    auto wrong = unknown_option(line.app);
+    if (!wrong) wrong = unknown_nested_command(line.app, *words);
+    code = usage(line.app, wrong.value_or(error.what()), json);
   } catch (const std::exception& error) {
     code = report({base::Code::kFailed, 0, fmt::format("gave up: {}", error.what())}, json);
   }

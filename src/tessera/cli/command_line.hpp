@@ -5,9 +5,12 @@
 // Thread safety: one thread.
 #pragma once
 
+#include "tessera/cli/bench_command.hpp"
+
 namespace tessera::cli {
 
-// Runs `tessera`. Returns its exit code; see exit_code.hpp.
-int run_command_line(int argc, const char* const* argv);
+// Runs `tessera`, with `tessera bench` by `benches`; where that is empty, another program runs
+// them. `argv` ends in a null pointer. Returns the exit code; see exit_code.hpp.
+int run_command_line(int argc, const char* const* argv, const BenchRunner& benches = {});
 
 }  // namespace tessera::cli

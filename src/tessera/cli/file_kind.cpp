@@ -1,7 +1,5 @@
 #include "tessera/cli/file_kind.hpp"
 
-#include <algorithm>
-
 #include "tessera/container/reader_lock.hpp"
 
 namespace tessera::cli {
@@ -9,26 +7,11 @@ namespace tessera::cli {
 using base::Code;
 using base::Result;
 
-Result<FileKind> kind_of(port::File& file) {
-  base::Bytes header(container::kSuperblockCopies * container::kSuperblockBytes);
-  const port::Transfer read = file.read_at(0, header);
-  if (!read) return base::failure_of(read.status);
-  header.resize(static_cast<size_t>(read.bytes));
-  const auto chosen = container::choose_superblock(header, file.path());
-  if (chosen) return FileKind::kObject;
-  const auto second = std::min(header.size(), static_cast<size_t>(container::kSuperblockBytes));
-  const auto foreign = [&](size_t at) {
-    return container::decode_superblock(base::ByteView(header).subspan(at)).state ==
-           container::CopyState::kForeign;
-  };
-  if (foreign(0) && foreign(second)) return FileKind::kPlain;
-  return base::failure_of(chosen);
-}
-
 Result<std::unique_ptr<port::PlainFile>> open_regular(const std::string& path,
                                                       port::Access access) {
   const bool writes = access == port::Access::kReadWrite;
-  TESSERA_TRY(auto file, port::PlainFile::open_regular(path, {.write = writes}));
+  const std::string file_path = container::parse_file_name(path).path;
+  TESSERA_TRY(auto file, port::PlainFile::open_regular(file_path, {.write = writes}));
   if (!writes) container::hold_for_reading(*file);
   return file;
 }

@@ -1,4 +1,4 @@
-// Which kind of file a path leads to, and how tools open object files.
+// How tools open files, and object files among them.
 //
 // Thread safety: calls are independent of each other.
 #pragma once
@@ -8,17 +8,16 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/container/container.hpp"
+#include "tessera/container/file_kind.hpp"
 #include "tessera/port/plain_file.hpp"
 
 namespace tessera::cli {
 
-enum class FileKind { kPlain, kObject };
+using container::FileKind;
+using container::kind_of;
 
-// A file without any trace of a superblock is a plain one. Fails, as choose_superblock() does, if
-// there is a trace but the file cannot be used: cut off, damaged, or of a newer version.
-[[nodiscard]] base::Result<FileKind> kind_of(port::File& file);
-
-// A regular file, open for reading, or for reading and writing. Fails with kInvalid if it is
+// A regular file, open for reading, or for reading and writing; its name may have the prefix obj:.
+// Fails with kInvalid if it is
 // anything else, a directory or a pipe, with kNotFound or kDenied as the system says.
 [[nodiscard]] base::Result<std::unique_ptr<port::PlainFile>> open_regular(const std::string& path,
                                                                           port::Access access);

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "tessera/port/fresh_file.hpp"
+
 namespace tessera::cli {
 
 using base::Code;
@@ -77,21 +79,24 @@ Result<std::string> read_whole(const std::string& path, int64_t size_bytes_max) 
 }
 
 Result<void> write_whole(const std::string& path, std::string_view content) {
+  if (path == "-") {
+    return base::fail(Code::kInvalid, "standard output is taken; name a file instead of -");
+  }
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     return write_in_place(path, content);
   }
-  const std::string fresh = fmt::format("{}.{}.new", path, ::getpid());
-  Result<void> written;
-  {
-    const Descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (file.get() < 0) return base::fail_errno(errno, fmt::format("cannot write {}", path));
-    written = write_all(file.get(), path, content);
-  }
-  if (written && ::rename(fresh.c_str(), path.c_str()) == 0) return {};
-  if (written) written = base::fail_errno(errno, fmt::format("cannot write {}", path));
-  ::unlink(fresh.c_str());
-  return written;
+  constexpr mode_t kPermissions = 0666;  // less the umask
+  port::remove_unfinished_at_signals();
+  const auto written = [&]() -> Result<void> {
+    TESSERA_TRY(const auto fresh, port::PosixFreshFile::create(path, kPermissions));
+    TESSERA_TRY_VOID(fresh->file().write_at(0, base::bytes_of(content)).status);
+    return fresh->publish(port::Existing::kReplace);
+  }();
+  if (written) return {};
+  base::Error error = written.error();
+  error.context = fmt::format("cannot write {}", path);
+  return base::Failure{std::move(error)};
 }
 
 }  // namespace tessera::cli

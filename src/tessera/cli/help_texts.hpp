@@ -21,7 +21,7 @@ Examples:
   tessera mesh plan MESH --parts 64 who writes the nodes of a mesh that several parts hold
   tessera tune DIR                  measure the file system, so that choices fit it
   tessera bench all                 measure, against the competitors on this machine
-  tessera COMMAND --help            more about a command
+  tessera help COMMAND              more about a command
 
 Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 integrity, 5 retry, 6 permission or expired.)";
 
@@ -48,7 +48,8 @@ Writes the bytes of IN, a plain file or an object file, into a new object file O
 process of the views has its bytes in one run: it reads them with one request. Programs open OUT as
 obj:OUT, or any bytes of it through any other view. Bytes that several processes share are stored
 for each of them, unless --replicate none; bytes that nobody views are stored too, unless
---only-views. OUT appears whole, or not at all; it may be IN.
+--only-views. OUT appears whole, or not at all. If it is there already, it is replaced with --force
+only; so it may be IN.
 
 Examples:
   tessera remap data.bin data.obj --views readers.json      the layout of a views file
@@ -77,6 +78,7 @@ Examples:
   tessera bench pattern --json         for programs
   tessera bench all --html bench.html  everything, with plots
   tessera bench pattern --only gather  the cases whose name contains "gather"
+  tessera bench mpiio --against DIR    this build beside the one in DIR (its bin/ and lib/), in turn
   tessera bench pattern --quick        to try, not to believe)";
 
 inline constexpr const char* kVersionFooter = R"(
@@ -111,11 +113,13 @@ Examples:
 inline constexpr const char* kReportFooter = R"(
 A job that runs with TESSERA_REPORT=DIR leaves a log there. From it this makes one page: who read
 and wrote how much, in runs of which size, which way the bytes went and why, where the time went,
-and what could be changed. docs/formats/report.md describes the log.
+and what could be changed. A job that was killed, or is running, has a folder NAME.unfinished there
+with what its ranks have counted so far. docs/formats/report.md describes both.
 
 Examples:
-  TESSERA_REPORT=/tmp tessera run -n 4 -- ./program
-  tessera report /tmp/tessera-program-*.json           a summary here, and a page
+  TESSERA_REPORT=logs tessera run -n 4 -- ./program
+  tessera report logs/tessera-program-1794744000-4711.json   a summary here, and a page
+  tessera report logs/*                                a table of all jobs, and each of them
   tessera report LOG -o page.html                      the page elsewhere
   tessera report LOG --json                            for programs)";
 
@@ -198,8 +202,9 @@ Examples:
   tessera check --quick data.obj      without reading all bytes)";
 
 inline constexpr const char* kCompactFooter = R"(
-Copies what is visible to a new container and puts it in the place of the old one, so that the name
-leads to a whole file at every instant. Needs as much free space as the new file. Refused while the
+Copies what is in use to a new container and puts it in the place of the old one, so that the name
+leads to a whole file at every instant. The layout stays: copies that were made for readers do, and
+what they read in one run is one run. Needs as much free space as the new file. Refused while the
 file is open for writing.
 
 Examples:

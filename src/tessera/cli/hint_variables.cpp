@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "tessera/base/nearest.hpp"
 #include "tessera/move/hints.hpp"
 
 namespace tessera::cli {
@@ -18,6 +19,12 @@ namespace {
 constexpr std::string_view kOurs = "tessera_";
 constexpr std::string_view kList = "TESSERA_HINTS";
 
+std::vector<std::string_view> hint_names() {
+  std::vector<std::string_view> names;
+  for (const base::Option& hint : move::hint_table()) names.push_back(hint.name);
+  return names;
+}
+
 Result<Variable> parse_hint(const std::string& hint) {
   const size_t equals = hint.find('=');
   if (equals == hint.npos) {
@@ -26,7 +33,8 @@ Result<Variable> parse_hint(const std::string& hint) {
   Variable parsed = {hint.substr(0, equals), hint.substr(equals + 1)};
   if (!move::is_hint(parsed.first)) {
     return base::fail(Code::kInvalid,
-                      fmt::format("no hint is called '{}' (see tessera hints)", parsed.first));
+                      fmt::format("no hint is called '{}'{} (see tessera hints)", parsed.first,
+                                  base::did_you_mean(parsed.first, hint_names())));
   }
   TESSERA_TRY_VOID(move::check_hint(parsed.first, parsed.second));
   return parsed;

@@ -24,10 +24,11 @@ Result<std::vector<std::string>> sockets_of_user() {
   TESSERA_TRY(const std::string folder, port::runtime_folder());
   std::vector<std::string> addresses;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  using Entries = std::filesystem::directory_iterator;
+  for (Entries entry(folder, error); !error && entry != Entries(); entry.increment(error)) {
     std::error_code ignored;
-    if (entry.path().extension() == kSocketSuffix && entry.is_socket(ignored)) {
-      addresses.push_back("unix:" + entry.path().string());
+    if (entry->path().extension() == kSocketSuffix && entry->is_socket(ignored)) {
+      addresses.push_back("unix:" + entry->path().string());
     }
   }
   if (error) return base::fail_errno(error.value(), "list the folder " + folder);

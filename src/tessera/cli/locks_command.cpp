@@ -77,13 +77,18 @@ std::string cut_to_terminal(const std::string& text) {
   return text.substr(0, end) + fmt::format("  ... {} more\n", counted(lines - shown, "line"));
 }
 
-void show(const LocksOptions& options, bool first) {
-  const auto servers = look(options);
-  // A server that is gone may come back; whoever watches wants to see both.
-  const std::string text =
-      servers ? output_of(*servers, options)
-              : (options.json ? error_json(servers.error()) : error_line(servers.error()));
-  if (::isatty(STDOUT_FILENO) != 0) {
+// A server that is gone may come back; whoever watches wants to see both, but not the same error
+// again and again.
+void show(const Result<std::vector<LockServerLook>>& servers, const LocksOptions& options,
+          bool first, std::string& last_error) {
+  const std::string error =
+      servers ? "" : (options.json ? error_json(servers.error()) : error_line(servers.error()));
+  const bool is_said = !error.empty() && error == std::exchange(last_error, error);
+  const bool in_place = ::isatty(STDOUT_FILENO) != 0;
+  if (servers) last_error.clear();
+  if (is_said && !in_place) return;
+  const std::string text = servers ? output_of(*servers, options) : error;
+  if (in_place) {
     constexpr const char* kHomeAndClear = "\x1b[H\x1b[2J\x1b[3J";
     fmt::print("{}{}", kHomeAndClear, cut_to_terminal(text));
   } else {
@@ -100,15 +105,19 @@ timespec span_of(double seconds) {
   return span;
 }
 
-// Signals wait until they are asked for, so that none comes in the middle of a table.
+// Signals wait until they are asked for, so that none comes in the middle of a table. Where there
+// is nothing to look at from the beginning there is nothing to watch.
 ExitCode watch(const LocksOptions& options) {
   sigset_t ends;
   ::sigemptyset(&ends);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ends, number);
   ::sigprocmask(SIG_BLOCK, &ends, nullptr);
   const timespec pause = span_of(*options.watch_s);
+  std::string last_error;
   for (bool first = true;; first = false) {
-    show(options, first);
+    const auto servers = look(options);
+    if (first && !servers) return report(servers.error(), options.json);
+    show(servers, options, first, last_error);
     if (::sigtimedwait(&ends, nullptr, &pause) > 0) return ExitCode::kOk;
   }
 }

@@ -1,9 +1,11 @@
 #include "tessera/cli/mount_command.hpp"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <memory>
+#include <string_view>
 
 #include "tessera/cache/object_file.hpp"
 #include "tessera/cli/file_kind.hpp"
@@ -18,15 +20,33 @@ using base::Result;
 
 namespace {
 
-Result<void> require_folder(const std::string& path) {
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+// A mount hides what is in the directory.
+Result<void> require_empty_folder(const std::string& path) {
+  const std::string what = "cannot mount on " + path;
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, "cannot mount on " + path);
-  if (S_ISDIR(status.st_mode)) return {};
-  return base::fail(base::Code::kInvalid, "cannot mount on " + path + ": name a directory");
+  if (::stat(path.c_str(), &status) != 0) return base::fail_errno(errno, what);
+  if (!S_ISDIR(status.st_mode)) {
+    return base::fail(base::Code::kInvalid, what + ": name a directory");
+  }
+  const std::unique_ptr<DIR, CloseDirectory> stream(::opendir(path.c_str()));
+  if (!stream) return base::fail_errno(errno, what);
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    return base::fail(base::Code::kInvalid,
+                      what +
+                          ": it is not empty, and the mount would hide what is in it; name an "
+                          "empty directory");
+  }
+  return {};
 }
 
 Result<void> mount(const MountOptions& options) {
-  TESSERA_TRY_VOID(require_folder(options.folder));
+  TESSERA_TRY_VOID(require_empty_folder(options.folder));
   const auto access = options.read_only ? port::Access::kRead : port::Access::kReadWrite;
   TESSERA_TRY(const auto file, open_regular(options.path, access));
   TESSERA_TRY(const FileKind kind, kind_of(*file));

@@ -90,6 +90,9 @@ class Import {
     if (views != nullptr) {
       TESSERA_TRY(sections, sections_of(stored, *views));
       contents_.views = recorded(*views, contents_.size);
+      for (const object::NamedView& view : views->views) {
+        if (!view.bytes.empty()) container::set_view_name(contents_, view.process, view.name);
+      }
     } else {
       sections.push_back({0, std::move(stored)});
     }

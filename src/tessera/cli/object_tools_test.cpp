@@ -233,15 +233,16 @@ TEST(ObjectTools, EmptyFilesCanBeShown) {
 void set_version(port::File& file, uint32_t version) {
   constexpr size_t kVersionAt = 8;
   const auto size = static_cast<size_t>(container::kSuperblockBytes);
-  for (int64_t copy = 0; copy < container::kSuperblockCopies; ++copy) {
+  for (const size_t copy : {size_t{0}, size_t{1}}) {
+    const int64_t at = container::copy_offset(container::kFormatVersion, copy);
     base::Bytes bytes(size);
-    ASSERT_TRUE(file.read_at(copy * container::kSuperblockBytes, bytes));
+    ASSERT_TRUE(file.read_at(at, bytes));
     base::Bytes changed = base::copy_of(base::ByteView(bytes).first(kVersionAt));
     base::ByteWriter writer(changed);
     writer.u32(version);
     writer.bytes(base::ByteView(bytes).subspan(kVersionAt + 4, size - kVersionAt - 4 - 8));
     writer.u64(base::checksum(changed));
-    ASSERT_TRUE(file.write_at(copy * container::kSuperblockBytes, changed));
+    ASSERT_TRUE(file.write_at(at, changed));
   }
 }
 

@@ -1,46 +1,44 @@
 // OutputFile: a file that appears under its name whole or not at all.
 //
-// Written beside its place under a name of its own, synced, and renamed; whatever goes wrong before
-// leaves nothing behind, and so do signals that end the process, but for SIGKILL. Two at a time in
-// a process. Thread safety: none.
+// A fresh file (port/fresh_file.hpp) that is synced before it gets its name; a file that it
+// replaces is held meanwhile, so that no job writes it (container/target.hpp). Whatever goes wrong
+// before leaves nothing behind, and so do signals that end the process. Thread safety: none.
 #pragma once
 
 #include <sys/types.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tessera/base/result.hpp"
+#include "tessera/container/target.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/plain_file.hpp"
 
 namespace tessera::cli {
 
 struct OutputOptions {
   mode_t permissions = 0666;  // less the umask
-  bool replace = false;       // a regular file of that name
+  bool replace = false;       // a regular file of that name, or that a link of it leads to
 };
 
 class OutputFile {
  public:
-  // Fails with kInvalid if there is a file of that name that may not be replaced, and as the system
-  // does.
+  // Fails with kInvalid if there is something of that name that may not be replaced, with kRetry if
+  // a job writes it, and as the system does.
   [[nodiscard]] static base::Result<OutputFile> create(const std::string& path,
                                                        const OutputOptions& options);
-  OutputFile(OutputFile&& other) noexcept = default;
-  OutputFile& operator=(OutputFile&&) = delete;
-  ~OutputFile();
-
-  [[nodiscard]] port::PlainFile& file() { return *file_; }
-  // Makes the file durable under its name and closes it.
+  [[nodiscard]] port::PlainFile& file() { return fresh_->file(); }
+  // Makes the file durable, gives it its name and closes it.
   [[nodiscard]] base::Result<void> finish();
 
  private:
-  OutputFile(std::string path, std::unique_ptr<port::PlainFile> file, size_t slot)
-      : path_(std::move(path)), file_(std::move(file)), slot_(slot) {}
+  OutputFile(container::Target target, std::unique_ptr<port::PosixFreshFile> fresh)
+      : target_(std::move(target)), fresh_(std::move(fresh)) {}
 
-  std::string path_;
-  std::unique_ptr<port::PlainFile> file_;  // null once finished
-  size_t slot_;                            // where signals find its name
+  container::Target target_;
+  std::unique_ptr<port::PosixFreshFile> fresh_;  // null once finished
 };
 
 }  // namespace tessera::cli

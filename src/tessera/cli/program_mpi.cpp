@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include "tessera/cli/child_output.hpp"
@@ -19,7 +20,7 @@ using base::Result;
 
 namespace {
 
-using Answer = Result<std::optional<Mpi>>;
+using Answer = Result<ProgramMpi>;
 
 constexpr int kScriptsMax = 4;
 constexpr size_t kScriptLineMax = 4096;
@@ -61,41 +62,48 @@ std::string beginning_of(const std::string& path) {
   return text;
 }
 
-Answer mpi_among(const std::string& path, const Surroundings& around) {
+ProgramMpi none(std::string why) { return {{}, std::move(why)}; }
+ProgramMpi refused(std::string why) { return {{}, std::move(why), true}; }
+
+// `named` is the program that the file runs, for messages.
+Answer mpi_among(const std::string& path, const std::string& named, const Surroundings& around) {
   TESSERA_TRY(const auto libraries, libraries_of(path, around.libraries));
   std::optional<Mpi> found;
   for (const std::string& library : libraries) {
     const auto mpi = mpi_of_library(library);
-    if (mpi && found && *mpi != *found) {
-      return base::fail(Code::kInvalid,
-                        fmt::format("{} links Open MPI and MPICH; say which with --mpi", path));
-    }
+    if (mpi && found && *mpi != *found) return refused(named + " links Open MPI and MPICH");
     if (mpi) found = mpi;
   }
-  return found;
+  return found ? ProgramMpi{found} : none(named + " links no MPI");
 }
 
-// Where mpi4py is not there or has libraries for both MPIs, nothing is told.
-std::optional<Mpi> mpi_of_python(const std::string& python, const Surroundings& around) {
+Answer mpi_of_python(const std::string& python, const Surroundings& around) {
   const auto output = output_of({python, "-c", kWhereIsMpi4py});
-  if (!output) return std::nullopt;
+  if (!output) return none(python + " does not say where its mpi4py is");
+  if (output->empty()) {
+    return refused(python + " has no mpi4py (install it, or name another Python)");
+  }
   std::optional<Mpi> found;
   for (const std::string& library : words_of(*output, "\n")) {
-    const auto mpi = mpi_among(library, around);
-    if (!mpi || !*mpi || (found && *found != **mpi)) return std::nullopt;
-    found = **mpi;
+    const auto among = mpi_among(library, library, around);
+    const auto mpi = among ? among->mpi : std::nullopt;
+    if (!mpi || (found && *found != *mpi)) {
+      return none("the mpi4py of " + python + " does not link one MPI");
+    }
+    found = mpi;
   }
-  return found;
+  return ProgramMpi{found};
 }
 
-Answer mpi_of_binary(const std::string& path, const Surroundings& around) {
+Answer mpi_of_binary(const std::string& path, const std::string& named,
+                     const Surroundings& around) {
   TESSERA_TRY(const ElfNeeds needs, elf_needs_of(path));
   if (!needs.interpreted) {
     return base::fail(
         Code::kInvalid,
         fmt::format("{} is linked statically; nothing can be preloaded into it", path));
   }
-  return mpi_among(path, around);
+  return mpi_among(path, named, around);
 }
 
 // Follows scripts to the program that runs them.
@@ -105,7 +113,7 @@ Answer mpi_by_linkage(const std::string& path, const Surroundings& around) {
     const std::string text = beginning_of(file);
     if (text.starts_with("\x7f"
                          "ELF"))
-      return mpi_of_binary(file, around);
+      return mpi_of_binary(file, path, around);
     const std::string interpreter = interpreter_of(text);
     if (interpreter.empty()) break;
     const auto found = find_program(interpreter, around.path_list);
@@ -116,7 +124,7 @@ Answer mpi_by_linkage(const std::string& path, const Surroundings& around) {
     if (is_python(*found)) return mpi_of_python(*found, around);
     file = *found;
   }
-  return std::optional<Mpi>();
+  return none(path + " links no MPI");
 }
 
 std::string environment(const char* name) {
@@ -143,9 +151,9 @@ std::string interpreter_of(std::string_view text) {
 }
 
 Answer mpi_of_program(const std::string& path, const Surroundings& around) {
-  TESSERA_TRY(const auto mpi, mpi_by_linkage(path, around));
-  if (!mpi && is_python(path)) return mpi_of_python(path, around);
-  return mpi;
+  TESSERA_TRY(const ProgramMpi linked, mpi_by_linkage(path, around));
+  if (!linked.mpi && is_python(path)) return mpi_of_python(path, around);
+  return linked;
 }
 
 }  // namespace tessera::cli

@@ -133,10 +133,12 @@ TEST(ProgramMpi, OfPrograms) {
   fixed.interpreted = false;
   fixed.write(folder / "static");
   const auto mpi = [&](const char* name) { return mpi_of_program(folder / name, {}); };
-  EXPECT_EQ(*mpi("open"), Mpi::kOpenMpi);
-  EXPECT_EQ(*mpi("mpich"), Mpi::kMpich);
-  EXPECT_EQ(*mpi("none"), std::nullopt);
-  EXPECT_NE(mpi("both").error().message().find("links Open MPI and MPICH"), std::string::npos);
+  EXPECT_EQ(mpi("open")->mpi, Mpi::kOpenMpi);
+  EXPECT_EQ(mpi("mpich")->mpi, Mpi::kMpich);
+  EXPECT_EQ(mpi("none")->mpi, std::nullopt);
+  EXPECT_EQ(mpi("none")->unknown, folder / "none" + " links no MPI");
+  EXPECT_EQ(mpi("both")->mpi, std::nullopt);
+  EXPECT_EQ(mpi("both")->unknown, folder / "both" + " links Open MPI and MPICH");
   EXPECT_NE(mpi("static").error().message().find("linked statically"), std::string::npos);
 }
 
@@ -149,10 +151,10 @@ TEST(ProgramMpi, OfScripts) {
   const auto mpi = [&](const std::string& first_line) {
     return mpi_of_program(folder.script("script", first_line), around);
   };
-  EXPECT_EQ(*mpi("#!" + (folder / "interpreter") + "\n"), Mpi::kMpich);
-  EXPECT_EQ(*mpi("#!/usr/bin/env interpreter\n"), Mpi::kMpich);
-  EXPECT_EQ(*mpi("echo, which only a shell would run\n"), std::nullopt);
-  EXPECT_EQ(*mpi("#!" + (folder / "script") + "\n"), std::nullopt);
+  EXPECT_EQ(mpi("#!" + (folder / "interpreter") + "\n")->mpi, Mpi::kMpich);
+  EXPECT_EQ(mpi("#!/usr/bin/env interpreter\n")->mpi, Mpi::kMpich);
+  EXPECT_EQ(mpi("echo, which only a shell would run\n")->mpi, std::nullopt);
+  EXPECT_EQ(mpi("#!" + (folder / "script") + "\n")->mpi, std::nullopt);
   EXPECT_EQ(mpi("#!/no/such/interpreter\n").error().code, base::Code::kNotFound);
 }
 
@@ -165,13 +167,18 @@ TEST(ProgramMpi, OfPython) {
     const std::string python = folder.script("python3", "#!/bin/sh\n" + answer + "\n");
     return *mpi_of_program(folder.script("program.py", "#!" + python + "\n"), {});
   };
-  EXPECT_EQ(mpi("echo " + (folder / "MPI.open.so")), Mpi::kOpenMpi);
-  EXPECT_EQ(mpi("echo " + (folder / "MPI.mpich.so")), Mpi::kMpich);
-  EXPECT_EQ(mpi("echo " + (folder / "MPI.open.so") + "; echo " + (folder / "MPI.mpich.so")),
-            std::nullopt);
-  EXPECT_EQ(mpi("exit 0"), std::nullopt);
-  EXPECT_EQ(mpi("echo " + (folder / "MPI.open.so") + "; exit 1"), std::nullopt);
-  EXPECT_EQ(mpi("echo /no/such/file"), std::nullopt);
+  const auto unknown = [&](const std::string& answer, const std::string& why) {
+    const ProgramMpi found = mpi(answer);
+    EXPECT_EQ(found.mpi, std::nullopt) << answer;
+    EXPECT_NE(found.unknown.find(why), std::string::npos) << found.unknown;
+  };
+  EXPECT_EQ(mpi("echo " + (folder / "MPI.open.so")).mpi, Mpi::kOpenMpi);
+  EXPECT_EQ(mpi("echo " + (folder / "MPI.mpich.so")).mpi, Mpi::kMpich);
+  unknown("echo " + (folder / "MPI.open.so") + "; echo " + (folder / "MPI.mpich.so"),
+          "does not link one MPI");
+  unknown("exit 0", "/python3 has no mpi4py");
+  unknown("echo " + (folder / "MPI.open.so") + "; exit 1", "does not say where its mpi4py is");
+  unknown("echo /no/such/file", "does not link one MPI");
 }
 
 }  // namespace

@@ -24,14 +24,21 @@ Progress::~Progress() {
 }
 
 void Progress::show(int64_t done_bytes, int64_t total_bytes) {
-  if (!terminal_ || total_bytes < kWorthBytes) return;
+  // Where another thread is about to show it, that will do.
+  if (!terminal_ || total_bytes < kWorthBytes || busy_.test_and_set()) return;
   const int64_t now_ns = clock_.now_ns();
-  if (shown_ && now_ns - shown_ns_ < kIntervalNs) return;
-  fmt::print(stderr, "{}{} {} of {} ({})", kEraseLine, verb_, size_text(done_bytes),
-             size_text(total_bytes), percent(done_bytes, total_bytes));
-  std::fflush(stderr);
-  shown_ns_ = now_ns;
-  shown_ = true;
+  if (!shown_ || now_ns - shown_ns_ >= kIntervalNs) {
+    fmt::print(stderr, "{}{} {} of {} ({})", kEraseLine, verb_, size_text(done_bytes),
+               size_text(total_bytes), percent(done_bytes, total_bytes));
+    std::fflush(stderr);
+    shown_ns_ = now_ns;
+    shown_ = true;
+  }
+  busy_.clear();
+}
+
+void Progress::advance(int64_t more_bytes, int64_t total_bytes) {
+  show(done_bytes_.fetch_add(more_bytes) + more_bytes, total_bytes);
 }
 
 void Progress::say(const std::string& what) {

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +10,8 @@
 
 #include "tessera/cli/child_output.hpp"
 #include "tessera/cli/launcher_search.hpp"
+#include "tessera/cli/progress.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/this_process.hpp"
 #include "tessera/remap/request.hpp"
 
@@ -26,48 +27,6 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// A line on a terminal that the threads draw anew, one at a time.
-class Bar {
- public:
-  explicit Bar(bool shown) : shown_(shown && ::isatty(STDERR_FILENO) != 0) {}
-  ~Bar() {
-    if (drawn_) std::fputs("\r\033[K", stderr);
-  }
-  Bar(const Bar&) = delete;
-  Bar& operator=(const Bar&) = delete;
-
-  void advance(int64_t bytes, int64_t of_bytes) {
-    const int64_t done = done_.fetch_add(bytes) + bytes;
-    if (!shown_ || busy_.test_and_set()) return;
-    const double now = seconds_since(begin_);
-    if (now - last_ >= kPause) {
-      last_ = now;
-      drawn_ = true;
-      draw(static_cast<double>(done), static_cast<double>(of_bytes), now);
-    }
-    busy_.clear();
-  }
-
- private:
-  static constexpr double kPause = 0.1;
-  static constexpr int kWidth = 40;
-
-  static void draw(double done, double whole, double seconds) {
-    const int filled = static_cast<int>(kWidth * done / whole);
-    fmt::print(stderr, "\r[{:<{}}] {:3.0f}%  {:.2f} GB/s ",
-               std::string(static_cast<size_t>(filled), '#'), kWidth, 100 * done / whole,
-               done / 1e9 / seconds);
-    std::fflush(stderr);
-  }
-
-  const bool shown_;
-  const Clock::time_point begin_ = Clock::now();
-  std::atomic<int64_t> done_{0};
-  std::atomic_flag busy_;
-  double last_ = 0;  // these two by whoever is busy
-  std::atomic<bool> drawn_ = false;
-};
-
 remap::Request request_of(const RemapCommandOptions& options) {
   remap::Request request;
   request.in = options.in;
@@ -78,13 +37,19 @@ remap::Request request_of(const RemapCommandOptions& options) {
       options.replicate ? remap::Sharing::kReplicated : remap::Sharing::kOnce;
   request.options.plan.keep_rest = !options.only_views;
   request.options.durable = options.durable;
+  request.options.direct = options.direct;
+  request.options.existing = options.force ? port::Existing::kReplace : port::Existing::kKeep;
   return request;
 }
 
 // In threads of this process.
-Result<RemapReport> remap_here(const RemapCommandOptions& options, Bar& bar) {
+Result<RemapReport> remap_here(const RemapCommandOptions& options) {
+  Progress progress("remapped");
+  port::remove_unfinished_at_signals();
   remap::Request request = request_of(options);
-  request.options.fill.progress = [&](int64_t bytes, int64_t of) { bar.advance(bytes, of); };
+  if (!options.quiet && !options.json) {
+    request.options.fill.progress = [&](int64_t bytes, int64_t of) { progress.advance(bytes, of); };
+  }
   return remap::run_in_threads(request, options.threads);
 }
 
@@ -109,17 +74,15 @@ std::vector<std::string> half_words(const std::string& program,
           options.replicate ? "shared" : "none",
           options.only_views ? "views" : "all",
           options.durable ? "sync" : "no-sync",
+          options.direct ? "direct" : "buffered",
+          options.force ? "replace" : "keep",
           options.json ? "json" : output};
 }
 
 ExitCode run_remap(const RemapCommandOptions& options) {
   if (const std::string mpi = port::launching_mpi(); !mpi.empty()) return become_half(mpi, options);
   const auto begin = Clock::now();
-  Result<RemapReport> done = RemapReport{};
-  {
-    Bar bar(!options.quiet && !options.json);
-    done = remap_here(options, bar);
-  }
+  const Result<RemapReport> done = remap_here(options);
   if (!done) return report(done.error(), options.json);
   const double seconds = seconds_since(begin);
   if (options.json) {

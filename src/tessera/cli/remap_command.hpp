@@ -21,6 +21,8 @@ struct RemapCommandOptions {
   bool only_views = false;  // leave out what nobody views
   int64_t threads = 0;      // 0: one for each core, up to four
   bool durable = true;      // wait until the new file is on the disk
+  bool direct = false;      // past the memory in which the system keeps files
+  bool force = false;       // replaces a file that is there
   bool quiet = false;       // no progress, no summary
   bool json = false;
 };
@@ -28,7 +30,7 @@ struct RemapCommandOptions {
 ExitCode run_remap(const RemapCommandOptions& options);
 
 // The words with which the MPI half is started. What comes after its name: IN OUT VIEWS LIKE
-// shared|none views|all sync|no-sync text|json|quiet.
+// shared|none views|all sync|no-sync direct|buffered replace|keep text|json|quiet.
 [[nodiscard]] std::vector<std::string> half_words(const std::string& program,
                                                   const RemapCommandOptions& options);
 

@@ -3,21 +3,26 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tessera/cli/numbers.hpp"
+#include "tessera/cli/report_text.hpp"
 
 namespace tessera::cli {
 
 namespace {
 
 constexpr double kWorthSeconds = 0.01;  // a rank's time below which nothing is worth changing
+constexpr double kWorthOfJob = 0.01;    // of the job's time, the same
 constexpr double kWorthShare = 0.2;     // of a file's time, the same
 constexpr int64_t kSmallBytes = 4096;
 constexpr int64_t kManyCalls = 1000;
 constexpr int64_t kManyRuns = 1000;
 constexpr int64_t kMuchBytes = int64_t{1} << 20;
+constexpr const char* kIndependent = "independent";
+constexpr const char* kCollective = "collective";
 
-using Advice = std::vector<std::string>;
+using Sentences = std::vector<std::string>;
 
 double share(const FileTotals& totals, Phase phase) {
   const double all = totals.total_seconds();
@@ -31,40 +36,60 @@ bool is_worth(const FileTotals& totals, double seconds) {
   return seconds >= kWorthShare * totals.total_seconds();
 }
 
-double independent_seconds(const FileTotals& totals, Direction direction) {
-  double seconds = 0;
+// Operations of one direction and one mode, of all engines.
+EngineUse use_of(const FileTotals& totals, Direction direction, const char* mode) {
+  EngineUse sum;
   for (const EngineUse& use : totals.engines) {
-    if (use.direction == direction && use.mode == "independent") seconds += use.seconds;
+    if (use.direction != direction || use.mode != mode) continue;
+    sum.calls = capped_sum(sum.calls, use.calls);
+    sum.bytes = capped_sum(sum.bytes, use.bytes);
+    sum.seconds += use.seconds;
   }
-  return seconds;
+  return sum;
 }
 
-void advise_on_runs(Advice& advice, const FileTotals& totals, Direction direction,
+// With the runs of independent operations only. Older logs have one list for all operations: it is
+// theirs if there are no others, and tells enough if their calls are so small that their runs are.
+Transfers independent_runs(const FileTotals& totals, Direction direction) {
+  const Transfers& all = direction == Direction::kRead ? totals.read : totals.write;
+  Transfers runs;
+  if (all.independent_run_sizes) {
+    runs.run_sizes = *all.independent_run_sizes;
+    return runs;
+  }
+  const EngineUse independent = use_of(totals, direction, kIndependent);
+  const bool alone = use_of(totals, direction, kCollective).calls == 0;
+  const bool small = independent.calls > 0 && independent.bytes / independent.calls < kSmallBytes;
+  if (alone || small) runs.run_sizes = all.run_sizes;
+  return runs;
+}
+
+void advise_on_runs(Sentences& advice, const FileTotals& totals, Direction direction,
                     const JobRecord& job) {
-  const Transfers& transfers = direction == Direction::kRead ? totals.read : totals.write;
-  const int64_t median = median_run_bytes(transfers);
-  const char* word = direction_word(direction);
-  if (runs_of(transfers) < kManyRuns || median >= kSmallBytes || job.ranks < 2) return;
-  if (!is_worth(totals, independent_seconds(totals, direction))) return;
+  const Transfers runs = independent_runs(totals, direction);
+  const int64_t median = median_run_bytes(runs);
+  if (runs_of(runs) < kManyRuns || median >= kSmallBytes || job.ranks < 2) return;
+  if (!is_worth(totals, use_of(totals, direction, kIndependent).seconds)) return;
   advice.push_back(fmt::format(
       "Independent {0}s in runs of about {1}: use the collective call (MPI_File_{0}_all), so that "
       "the ranks' small pieces become large ones.",
-      word, size_text(median)));
+      direction_word(direction), runs_text(runs)));
 }
 
-void advise_on_calls(Advice& advice, const FileTotals& totals, Direction direction) {
-  const Transfers& transfers = direction == Direction::kRead ? totals.read : totals.write;
-  if (transfers.calls < kManyCalls || transfers.bytes / transfers.calls >= kSmallBytes) return;
-  if (!is_worth(totals, transfers.seconds)) return;
+void advise_on_calls(Sentences& advice, const FileTotals& totals, Direction direction,
+                     const char* mode) {
+  const EngineUse use = use_of(totals, direction, mode);
+  if (use.calls < kManyCalls || use.bytes / use.calls >= kSmallBytes) return;
+  if (!is_worth(totals, use.seconds)) return;
   advice.push_back(fmt::format(
       "{} of {} on average: move more in each call, with a file view or a datatype that describes "
       "all of it.",
-      counted(transfers.calls, std::string(direction_word(direction)) + " call"),
-      size_text(transfers.bytes / transfers.calls)));
+      counted(use.calls, fmt::format("{} {} call", mode, direction_word(direction))),
+      size_text(use.bytes / use.calls)));
 }
 
 // The only rank that moved bytes that way, if there is just one.
-void advise_on_one_rank(Advice& advice, const FileRecord& file, Direction direction,
+void advise_on_one_rank(Sentences& advice, const FileRecord& file, Direction direction,
                         const JobRecord& job) {
   const RankRecord* only = nullptr;
   int64_t bytes = 0;
@@ -81,7 +106,7 @@ void advise_on_one_rank(Advice& advice, const FileRecord& file, Direction direct
       job.ranks, direction == Direction::kRead ? "reads" : "writes", size_text(bytes)));
 }
 
-void advise_on_balance(Advice& advice, const FileTotals& totals) {
+void advise_on_balance(Sentences& advice, const FileTotals& totals) {
   if (totals.imbalance() < 1.5) return;
   advice.push_back(fmt::format(
       "Rank {} took {}, {:.1f} times the average: the others wait for it wherever they meet. Give "
@@ -89,7 +114,7 @@ void advise_on_balance(Advice& advice, const FileTotals& totals) {
       totals.slowest_rank, duration_text(totals.slowest_seconds * 1e9), totals.imbalance()));
 }
 
-void advise_on_phases(Advice& advice, const FileRecord& file, const FileTotals& totals) {
+void advise_on_phases(Sentences& advice, const FileRecord& file, const FileTotals& totals) {
   const auto say = [&](Phase phase, double from, const char* what) {
     const double part = share(totals, phase);
     if (part >= from) advice.push_back(fmt::format("{} of the time {}", percent_text(part), what));
@@ -108,19 +133,85 @@ void advise_on_phases(Advice& advice, const FileRecord& file, const FileTotals& 
   }
 }
 
+double worth_seconds(const JobRecord& job) {
+  return std::max(kWorthOfJob * job.seconds, kWorthSeconds);
+}
+
+// What is said of so many seconds below worth_seconds(). Cut short of the thresholds, so that
+// 0.996% is not rounded to them.
+std::string too_little_text(const char* what, double seconds, const JobRecord& job) {
+  if (seconds < kWorthOfJob * job.seconds) {
+    const double part = std::min(seconds / job.seconds, 0.99 * kWorthOfJob);
+    return fmt::format("{} took {:.2f}% of the job (threshold {:.0f}%)", what, 100 * part,
+                       100 * kWorthOfJob);
+  }
+  return fmt::format("{} took {} (threshold {})", what,
+                     duration_text(std::min(seconds, 0.999 * kWorthSeconds) * 1e9),
+                     duration_text(kWorthSeconds * 1e9));
+}
+
+// The time of the slowest rank in those files that by themselves took less than `below`.
+double seconds_in_small_files(const ReportLog& log, double below) {
+  std::map<int64_t, double> seconds;
+  double most = 0;
+  for (const FileRecord& file : log.files) {
+    const bool small = std::all_of(file.ranks.begin(), file.ranks.end(),
+                                   [&](const auto& rank) { return seconds_of(rank) < below; });
+    if (!small) continue;
+    for (const RankRecord& rank : file.ranks) {
+      most = std::max(most, seconds[rank.rank] += seconds_of(rank));
+    }
+  }
+  return most;
+}
+
 }  // namespace
 
-Advice advice_for(const FileRecord& file, const FileTotals& totals, const JobRecord& job) {
+JobWeight weight_of(const ReportLog& log) {
+  JobWeight weight;
+  if (log.files.empty()) return weight;
+  const double worth = worth_seconds(log.job);
+  const double seconds = totals_of(log).slowest_seconds;
+  if (seconds < worth) weight.too_little = too_little_text("I/O", seconds, log.job);
+  weight.file_seconds_min = seconds_in_small_files(log, worth) < worth ? worth : 0;
+  return weight;
+}
+
+Advice advice_for(const FileRecord& file, const FileTotals& totals, const JobRecord& job,
+                  const JobWeight& weight) {
   Advice advice;
-  if (totals.slowest_seconds < std::max(kWorthSeconds, 0.01 * job.seconds)) return advice;
+  Sentences& sentences = advice.sentences;
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
-    advise_on_runs(advice, totals, direction, job);
-    advise_on_calls(advice, totals, direction);
-    advise_on_one_rank(advice, file, direction, job);
+    advise_on_runs(sentences, totals, direction, job);
+    for (const char* mode : {kIndependent, kCollective}) {
+      advise_on_calls(sentences, totals, direction, mode);
+    }
+    advise_on_one_rank(sentences, file, direction, job);
   }
-  advise_on_balance(advice, totals);
-  advise_on_phases(advice, file, totals);
+  advise_on_balance(sentences, totals);
+  advise_on_phases(sentences, file, totals);
+  advice.matters = weight.too_little.empty() && totals.slowest_seconds >= weight.file_seconds_min;
+  if (!advice.matters && weight.too_little.empty()) {
+    advice.too_little = too_little_text("this file", totals.slowest_seconds, job);
+  }
   return advice;
+}
+
+std::string advice_line(const JobWeight& weight) {
+  return weight.too_little.empty() ? "" : fmt::format("No advice: {}.", weight.too_little);
+}
+
+std::vector<std::string> advice_lines(const Advice& advice) {
+  if (advice.matters) {
+    return advice.sentences.empty() ? Sentences{"No advice: nothing stands out."}
+                                    : advice.sentences;
+  }
+  Sentences lines;
+  if (!advice.too_little.empty()) lines.push_back(fmt::format("No advice: {}.", advice.too_little));
+  for (const std::string& sentence : advice.sentences) {
+    lines.push_back("Would matter if it took longer: " + sentence);
+  }
+  return lines;
 }
 
 }  // namespace tessera::cli

@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "tessera/cli/files.hpp"
 #include "tessera/cli/report_log.hpp"
 #include "tessera/cli/report_page.hpp"
 #include "tessera/cli/report_text.hpp"
+#include "tessera/telemetry/job_log.hpp"
 
 namespace tessera::cli {
 
@@ -15,8 +18,18 @@ using base::Result;
 
 namespace {
 
+// What the paths lead to.
+struct Loaded {
+  std::vector<ReportLog> logs;
+  std::vector<base::Error> errors;
+  std::vector<base::Error> pages;  // that are no logs
+};
+
 Result<ReportLog> load(const std::string& path) {
-  TESSERA_TRY(const std::string text, read_whole(path, kReportLimits.size_bytes));
+  std::error_code no_matter;
+  const bool folder = std::filesystem::is_directory(path, no_matter);
+  TESSERA_TRY(const std::string text, folder ? telemetry::unfinished_log(path, TESSERA_VERSION)
+                                             : read_whole(path, kReportLimits.size_bytes));
   auto log = parse_report(text);
   if (log) return log;
   const std::string name = path == "-" ? "standard input" : path;
@@ -25,27 +38,69 @@ Result<ReportLog> load(const std::string& path) {
 
 std::string page_path(const ReportOptions& options) {
   if (!options.page_path.empty() || options.text || options.json) return options.page_path;
-  if (options.log_path == "-") return "tessera-report.html";
-  return std::filesystem::path(options.log_path).filename().replace_extension(".html").string();
+  const std::string& first = options.log_paths.front();
+  if (first == "-" || options.log_paths.size() > 1) return "tessera-report.html";
+  std::filesystem::path path = std::filesystem::path(first).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();  // a folder, with a slash at its end
+  return path.filename().replace_extension(".html").string();
 }
 
-}  // namespace
+bool is_page_of_ours(const std::string& path) {
+  if (!path.ends_with(".html")) return false;
+  const auto text = read_whole(path, kReportLimits.size_bytes);
+  return text && text->starts_with("<!DOCTYPE html>") &&
+         text->find("<footer>Made by tessera ") != std::string::npos;
+}
 
-Result<std::string> report_output(const ReportOptions& options) {
-  TESSERA_TRY(const ReportLog log, load(options.log_path));
+Loaded load_all(const std::vector<std::string>& paths) {
+  Loaded loaded;
+  for (const std::string& path : paths) {
+    if (is_page_of_ours(path)) {
+      loaded.pages.push_back({base::Code::kInvalid, 0, path + " is a page of reports, not a log"});
+      continue;
+    }
+    auto log = load(path);
+    if (log) {
+      loaded.logs.push_back(*std::move(log));
+    } else {
+      loaded.errors.push_back(log.error());
+    }
+  }
+  return loaded;
+}
+
+Result<std::string> report_output(const Loaded& loaded, const ReportOptions& options) {
   const std::string page = page_path(options);
-  if (!page.empty()) TESSERA_TRY_VOID(write_whole(page, report_page(log)));
-  if (options.json) return report_json(log);
-  std::string text = report_text(log);
+  if (!page.empty()) TESSERA_TRY_VOID(write_whole(page, report_page(loaded.logs)));
+  if (options.json) return report_json(loaded.logs, loaded.errors);
+  std::string text = report_text(loaded.logs);
   if (!page.empty()) text += fmt::format("\npage: {}\n", page);
   return text;
 }
 
+// Without any log.
+ExitCode report_none(const Loaded& loaded, bool json) {
+  const auto& errors = loaded.errors.empty() ? loaded.pages : loaded.errors;
+  if (errors.size() == 1) return report(errors.front(), json);
+  if (json) fmt::print("{}", report_json({}, errors));
+  for (const base::Error& error : errors) report(error, false);
+  return ExitCode::kError;
+}
+
+}  // namespace
+
 ExitCode run_report(const ReportOptions& options) {
-  const auto output = report_output(options);
+  const Loaded loaded = load_all(options.log_paths);
+  if (loaded.logs.empty()) return report_none(loaded, options.json);
+  const auto output = report_output(loaded, options);
   if (!output) return report(output.error(), options.json);
   fmt::print("{}", *output);
-  return ExitCode::kOk;
+  std::fflush(stdout);
+  for (const base::Error& page : loaded.pages) {
+    fmt::print(stderr, "{}", error_line({page.code, 0, page.context + "; it is skipped"}));
+  }
+  for (const base::Error& error : loaded.errors) report(error, false);
+  return loaded.errors.empty() ? ExitCode::kOk : ExitCode::kError;
 }
 
 }  // namespace tessera::cli

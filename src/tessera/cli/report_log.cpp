@@ -55,6 +55,14 @@ class LogReader {
     return "";
   }
 
+  bool flag(const At& parent, const char* key) {
+    const At at = member(parent, key);
+    if (at.json == nullptr) return false;
+    if (const bool* flag = at.json->boolean()) return *flag;
+    wrong(at, must_be("true or false", at));
+    return false;
+  }
+
   int64_t count(const At& at, int64_t max) {
     if (at.json == nullptr) return 0;
     const int64_t* number = at.json->integer();
@@ -104,16 +112,25 @@ class LogReader {
 
 using At = LogReader::At;
 
+std::vector<int64_t> read_run_sizes(LogReader& reader, const At& at, const char* key) {
+  std::vector<int64_t> run_sizes;
+  reader.each(at, key, [&](const At& item) {
+    if (run_sizes.size() == kRunClasses) return reader.wrong(item, "is one class too many");
+    run_sizes.push_back(reader.count(item, kCountMax));
+  });
+  return run_sizes;
+}
+
 Transfers read_transfers(LogReader& reader, const At& at) {
   Transfers transfers;
   transfers.calls = reader.count(at, "calls");
   transfers.bytes = reader.count(at, "bytes");
   transfers.seconds = reader.seconds(at, "seconds");
-  reader.each(at, "run_sizes", [&](const At& item) {
-    if (transfers.run_sizes.size() == kRunClasses)
-      return reader.wrong(item, "is one class too many");
-    transfers.run_sizes.push_back(reader.count(item, kCountMax));
-  });
+  transfers.run_sizes = read_run_sizes(reader, at, "run_sizes");
+  constexpr const char* kIndependentSizes = "independent_run_sizes";
+  if (reader.member(at, kIndependentSizes).json != nullptr) {
+    transfers.independent_run_sizes = read_run_sizes(reader, at, kIndependentSizes);
+  }
   return transfers;
 }
 
@@ -160,6 +177,8 @@ JobRecord read_job(LogReader& reader, const At& at) {
   job.nodes = reader.count(at, "nodes", kRanksMax);
   job.started = reader.text(at, "started");
   job.seconds = reader.seconds(at, "seconds");
+  job.unfinished = reader.flag(at, "unfinished");
+  job.missing = reader.text(at, "missing");
   job.library = reader.text(at, "library");
   if (job.ranks < 1) reader.wrong(reader.member(at, "ranks"), "must be at least 1");
   return job;

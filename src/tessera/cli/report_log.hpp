@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,8 @@ struct Transfers {
   int64_t bytes = 0;
   double seconds = 0;
   std::vector<int64_t> run_sizes;  // at most kRunClasses
+  // Those of independent operations; logs of older versions do not tell.
+  std::optional<std::vector<int64_t>> independent_run_sizes;
 };
 
 // Operations of one kind that went one way, and why they did.
@@ -67,7 +70,9 @@ struct JobRecord {
   int64_t nodes = 0;    // 0: not told
   std::string started;  // as the job wrote it
   double seconds = 0;
-  std::string library;  // version of the library that wrote it
+  bool unfinished = false;  // it did not get to MPI_Finalize, or not yet
+  std::string missing;      // what the log does not hold and why; empty if nothing
+  std::string library;      // version of the library that wrote it
 };
 
 struct ReportLog {

@@ -73,17 +73,12 @@ void add_files(Page& page, const std::vector<Entry>& entries) {
   }
 }
 
-void add_advice(Page& page, const Entry& entry, const JobRecord& job) {
-  const auto advice = advice_for(*entry.file, entry.totals, job);
-  for (const std::string& sentence : advice) page.paragraph(sentence);
-  if (advice.empty()) page.paragraph("Nothing here asks to be changed.");
-}
-
-void add_file(Page& page, const Entry& entry, const JobRecord& job) {
+void add_file(Page& page, const Entry& entry, const JobRecord& job, const JobWeight& weight) {
   const FileTotals& totals = entry.totals;
   page.heading(entry.file->path.empty() ? "(no name)" : entry.file->path);
   page.paragraph(fmt::format("{}.", balance_text(*entry.file, totals)));
-  add_advice(page, entry, job);
+  const Advice advice = advice_for(*entry.file, totals, job, weight);
+  for (const std::string& line : advice_lines(advice)) page.paragraph(line);
   if (totals.read.bytes > 0 || totals.write.bytes > 0) {
     page.figure(bytes_picture(*entry.file), "Who read and wrote how much.");
   }
@@ -102,22 +97,41 @@ void add_file(Page& page, const Entry& entry, const JobRecord& job) {
   }
 }
 
-}  // namespace
-
-std::string report_page(const ReportLog& log) {
-  const std::string started = log.job.started.empty() ? "" : fmt::format(", {}", log.job.started);
+std::string about(const JobRecord& job) {
+  const std::string started = job.started.empty() ? "" : fmt::format(", {}", job.started);
   const std::string library =
-      log.job.library.empty() ? "" : fmt::format("; written by tessera {}", log.job.library);
-  Page page("Where the I/O of a job went", job_line(log.job) + started + library + ".");
+      job.library.empty() ? "" : fmt::format("; written by tessera {}", job.library);
+  return job_line(job) + started + library + ".";
+}
+
+void add_log(Page& page, const ReportLog& log) {
+  if (log.job.unfinished) page.paragraph(unfinished_text(log.job) + ".");
   const auto entries = entries_of(log);
   add_job(page, log);
-  if (entries.empty()) {
-    page.paragraph("The job opened no file through Tessera.");
-    return page.html();
-  }
+  if (entries.empty()) return page.paragraph("The job opened no file through Tessera.");
+  const JobWeight weight = weight_of(log);
+  if (!weight.too_little.empty()) page.paragraph(advice_line(weight));
   if (entries.size() > 1) add_files(page, entries);
   for (size_t i = 0; i < std::min(entries.size(), kPicturedMax); ++i) {
-    add_file(page, entries[i], log.job);
+    add_file(page, entries[i], log.job, weight);
+  }
+}
+
+}  // namespace
+
+std::string report_page(const std::vector<ReportLog>& logs) {
+  if (logs.size() == 1) {
+    Page page("Where the I/O of a job went", about(logs.front().job));
+    add_log(page, logs.front());
+    return page.html();
+  }
+  Page page("Where the I/O of jobs went",
+            fmt::format("{} jobs, in the order in which they were given.", logs.size()));
+  page.table(job_table(logs));
+  for (size_t i = 0; i < logs.size(); ++i) {
+    page.heading(fmt::format("Job {}", i + 1));
+    page.paragraph(about(logs[i].job));
+    add_log(page, logs[i]);
   }
   return page.html();
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tessera/cli/report_log.hpp"
 
 namespace tessera::cli {
 
-// Of many files, the 40 that took most time have pictures; all are in the table.
-[[nodiscard]] std::string report_page(const ReportLog& log);
+// Of many files, the 40 of a job that took most time have pictures; all are in the table. Several
+// jobs have a table before them. Requires at least one.
+[[nodiscard]] std::string report_page(const std::vector<ReportLog>& logs);
 
 }  // namespace tessera::cli

@@ -1,6 +1,7 @@
 #include "tessera/cli/report_totals.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -12,14 +13,19 @@ namespace tessera::cli {
 
 namespace {
 
+void add_run_sizes(std::vector<int64_t>& sum, const std::vector<int64_t>& more) {
+  sum.resize(std::max(sum.size(), more.size()));
+  for (size_t i = 0; i < more.size(); ++i) sum[i] = capped_sum(sum[i], more[i]);
+}
+
 void add(Transfers& sum, const Transfers& more) {
   sum.calls = capped_sum(sum.calls, more.calls);
   sum.bytes = capped_sum(sum.bytes, more.bytes);
   sum.seconds += more.seconds;
-  sum.run_sizes.resize(std::max(sum.run_sizes.size(), more.run_sizes.size()));
-  for (size_t i = 0; i < more.run_sizes.size(); ++i) {
-    sum.run_sizes[i] = capped_sum(sum.run_sizes[i], more.run_sizes[i]);
-  }
+  add_run_sizes(sum.run_sizes, more.run_sizes);
+  if (!more.independent_run_sizes) return;
+  if (!sum.independent_run_sizes) sum.independent_run_sizes.emplace();
+  add_run_sizes(*sum.independent_run_sizes, *more.independent_run_sizes);
 }
 
 std::vector<EngineUse> merged_engines(const FileRecord& file) {
@@ -105,6 +111,21 @@ int64_t median_run_bytes(const Transfers& transfers) {
   for (size_t i = 0; i < transfers.run_sizes.size(); ++i) {
     passed = capped_sum(passed, transfers.run_sizes[i]);
     if (passed > 0 && passed >= runs - runs / 2) return int64_t{1} << i;
+  }
+  return 0;
+}
+
+int64_t middle_byte_run_bytes(const Transfers& transfers) {
+  // In doubles: the sums of damaged logs pass 64 bits.
+  const auto bytes_in = [&](size_t i) {
+    return std::ldexp(static_cast<double>(transfers.run_sizes[i]), static_cast<int>(i));
+  };
+  double all = 0;
+  for (size_t i = 0; i < transfers.run_sizes.size(); ++i) all += bytes_in(i);
+  double passed = 0;
+  for (size_t i = 0; i < transfers.run_sizes.size(); ++i) {
+    passed += bytes_in(i);
+    if (passed > 0 && 2 * passed >= all) return int64_t{1} << i;
   }
   return 0;
 }

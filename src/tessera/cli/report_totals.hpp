@@ -44,6 +44,9 @@ struct JobTotals {
 [[nodiscard]] int64_t runs_of(const Transfers& transfers);
 // The class of run sizes that holds the middle run: its smallest size. 0 if there are no runs.
 [[nodiscard]] int64_t median_run_bytes(const Transfers& transfers);
+// The class in which the middle byte lies, its smallest size: half of the bytes are in runs of
+// about this size or more. A few large runs among many small ones have it far above the median run.
+[[nodiscard]] int64_t middle_byte_run_bytes(const Transfers& transfers);
 
 // The sum, or the largest number if that is less.
 [[nodiscard]] int64_t capped_sum(int64_t a, int64_t b);

@@ -16,6 +16,7 @@
 #include "tessera/cli/launcher_search.hpp"
 #include "tessera/cli/program_mpi.hpp"
 #include "tessera/cli/search_path.hpp"
+#include "tessera/move/variables.hpp"
 #include "tessera/port/cores.hpp"
 
 namespace tessera::cli {
@@ -30,30 +31,50 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The only MPI that has a launcher here, if just one has.
-Result<Mpi> only_mpi(const std::string& path_list, const std::string& why) {
+// The only MPI that has a launcher here, if just one has and it may be assumed for the program.
+Result<Mpi> only_mpi(const std::string& path_list, const std::string& why, bool refused) {
   std::vector<Mpi> found;
   for (const Mpi mpi : kMpis) {
     if (find_mpiexec(mpi, path_list)) found.push_back(mpi);
   }
-  if (found.size() == 1) return found.front();
+  if (found.size() == 1 && !refused) return found.front();
+  if (found.size() == 1) {
+    return base::fail(Code::kInvalid, fmt::format("{}; --mpi {} starts it all the same", why,
+                                                  mpi_word(found.front())));
+  }
   return base::fail(Code::kInvalid,
                     fmt::format("{}, and {} here; say which with --mpi openmpi or --mpi mpich", why,
                                 found.empty() ? "no mpiexec is" : "both Open MPI and MPICH are"));
 }
 
+// The one that is asked for, unless the program is known to link the other: it would not survive
+// the library of an MPI that it does not have.
 Result<Mpi> choose_mpi(const RunOptions& options, const Surroundings& around) {
   TESSERA_TRY(const std::string program, find_program(options.program.front(), around.path_list));
+  TESSERA_TRY(const ProgramMpi found, mpi_of_program(program, around));
+  if (options.mpi && found.mpi && *options.mpi != *found.mpi) {
+    return base::fail(Code::kInvalid, fmt::format("{} uses {}; say --mpi {}, or leave --mpi out",
+                                                  options.program.front(), mpi_title(*found.mpi),
+                                                  mpi_word(*found.mpi)));
+  }
   if (options.mpi) return *options.mpi;
-  TESSERA_TRY(const auto mpi, mpi_of_program(program, around));
-  if (mpi) return *mpi;
-  return only_mpi(around.path_list, fmt::format("{} links no MPI", options.program.front()));
+  if (found.mpi) return *found.mpi;
+  return only_mpi(around.path_list, found.unknown, found.refused);
 }
 
 LauncherKind choose_launcher(const RunOptions& options, const std::string& path_list) {
   if (options.launcher) return *options.launcher;
   const bool slurm = !environment("SLURM_JOB_ID").empty();
   return slurm && find_program("srun", path_list) ? LauncherKind::kSrun : LauncherKind::kMpiexec;
+}
+
+// A dry run needs no srun: the command may be meant for another machine.
+Result<std::string> launcher_of(const RunOptions& options, const LaunchRequest& request,
+                                const std::string& path_list) {
+  if (request.kind == LauncherKind::kMpiexec) return find_mpiexec(request.mpi, path_list);
+  auto srun = find_program("srun", path_list);
+  if (!srun && options.dry_run) return std::string("srun");
+  return srun;
 }
 
 // A resource manager or a list of hosts says how many ranks a machine takes; without, its cores do.
@@ -95,15 +116,15 @@ Result<LaunchRequest> request_of(const RunOptions& options) {
   TESSERA_TRY(request.variables, hint_variables(options.hints, environment("TESSERA_HINTS")));
   if (!options.record_views.empty()) {
     // The ranks may run elsewhere in the tree.
-    request.variables.emplace_back("TESSERA_RECORD_VIEWS",
-                                   std::filesystem::absolute(options.record_views).string());
+    std::error_code error;
+    const auto folder = std::filesystem::absolute(options.record_views, error);
+    if (error) return base::fail_errno(error.value(), "find " + options.record_views);
+    request.variables.emplace_back("TESSERA_RECORD_VIEWS", folder.string());
   }
   TESSERA_TRY(request.mpi, choose_mpi(options, around));
   TESSERA_TRY(const std::string library, find_preload(request.mpi));
   request.kind = choose_launcher(options, around.path_list);
-  TESSERA_TRY(request.launcher, request.kind == LauncherKind::kSrun
-                                    ? find_program("srun", around.path_list)
-                                    : find_mpiexec(request.mpi, around.path_list));
+  TESSERA_TRY(request.launcher, launcher_of(options, request, around.path_list));
   request.ranks = options.ranks;
   request.preload = preload_list(library, environment("LD_PRELOAD"));
   request.forwarded = forwarded_names(request.variables);
@@ -126,7 +147,7 @@ Result<Mpi> choose_mpi(const EnvOptions& options) {
   if (options.mpi) return *options.mpi;
   const std::string path_list = environment("PATH");
   if (const auto mpi = mpi_of_mpiexec(path_list)) return *mpi;
-  return only_mpi(path_list, "the plain mpiexec does not say whose it is");
+  return only_mpi(path_list, "the plain mpiexec does not say whose it is", false);
 }
 
 std::string sh_text(Mpi mpi, const std::string& library, const std::string& preload) {
@@ -150,6 +171,8 @@ std::string sh_text(Mpi mpi, const std::string& library, const std::string& prel
 }  // namespace
 
 ExitCode run_program(const RunOptions& options) {
+  const auto misspelt = move::misspelt_variables(environ);
+  if (!misspelt.empty()) return report_usage(misspelt.front(), false);
   const auto request = request_of(options);
   if (!request) return report(request.error(), false);
   const LaunchCommand command = launch_command(*request);

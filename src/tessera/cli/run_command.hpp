@@ -15,7 +15,7 @@
 namespace tessera::cli {
 
 struct RunOptions {
-  std::optional<Mpi> mpi;                // otherwise told by the program's linkage
+  std::optional<Mpi> mpi;                // otherwise detected from the program's libraries
   std::optional<LauncherKind> launcher;  // otherwise srun inside a job of Slurm, else mpiexec
   int64_t ranks = 0;
   std::vector<std::string> hints;          // "name=value"

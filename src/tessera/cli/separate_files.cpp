@@ -2,8 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
-#include <system_error>
+#include "tessera/container/target.hpp"
 
 namespace tessera::cli {
 
@@ -11,15 +10,9 @@ using base::Result;
 
 namespace {
 
-namespace fs = std::filesystem;
-
 // What cannot be looked at is told by whoever opens it.
 bool is_same(const std::string& one, const std::string& other) {
-  if (one.empty() || other.empty()) return false;
-  std::error_code ignored;
-  if (fs::equivalent(one, other, ignored)) return true;
-  const fs::path whole = fs::weakly_canonical(one, ignored);
-  return !whole.empty() && whole == fs::weakly_canonical(other, ignored);
+  return !one.empty() && !other.empty() && container::is_one_file(one, other);
 }
 
 Result<void> check_pair(const NamedFile& output, const NamedFile& other) {

@@ -180,7 +180,7 @@ std::string container_order_picture(const ObjectFileFacts& facts, const Contents
     dead.bins.add_to(bin, -std::min(live.bytes(bin), dead.bins.bytes(bin)));
   }
   PictureRow own{"map and roots", "var(--ink)", Bins(range)};
-  own.bins.add(Interval{0, container::header_end(root.block_bytes)});
+  own.bins.add(Interval{0, container::header_end(root.block_bytes, root.version)});
   own.bins.add(root.blob);
   std::vector<PictureRow> rows = std::move(writers.rows);
   rows.push_back(std::move(dead));

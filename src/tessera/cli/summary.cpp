@@ -33,6 +33,13 @@ Summary summarise(const object::ObjectSet& objects, const std::vector<object::Fa
   return summary;
 }
 
+bool is_small(const object::ObjectSet& objects) {
+  int64_t count = 0;
+  objects.for_each_meeting(objects.range(),
+                           [&count](const object::Object&) { return ++count <= kSmallSet; });
+  return count <= kSmallSet;
+}
+
 Names names_of(const object::ViewsFile& file) {
   Names names;
   for (const object::NamedView& view : file.views) names[view.process] = view.name;

@@ -61,8 +61,7 @@ inline constexpr int64_t kLookedAtMax = 4096;
 
 // Sets of at most this many objects are shown object by object, larger ones as families.
 inline constexpr int64_t kSmallSet = 48;
-[[nodiscard]] inline bool is_small(const object::ObjectSet& objects) {
-  return objects.object_count() <= kSmallSet;
-}
+// Counts no further than that.
+[[nodiscard]] bool is_small(const object::ObjectSet& objects);
 
 }  // namespace tessera::cli

@@ -10,7 +10,8 @@ namespace tessera::container {
 
 AllocationWriter::AllocationWriter(port::File& file, Interval room, int64_t block_bytes)
     : file_(file), room_(room), block_bytes_(block_bytes) {
-  TESSERA_ASSERT(valid_block_bytes(block_bytes) && room.begin >= header_end(block_bytes));
+  TESSERA_ASSERT(valid_block_bytes(block_bytes) &&
+                 room.begin >= header_end(block_bytes, kOldestVersion));
   TESSERA_ASSERT(room.begin % block_bytes == 0 && room.end % block_bytes == 0);
 }
 

@@ -6,6 +6,7 @@
 #include "tessera/base/checksum.hpp"
 #include "tessera/container/block_reader.hpp"
 #include "tessera/container/container.hpp"
+#include "tessera/container/page.hpp"
 
 namespace tessera::container {
 namespace {
@@ -22,6 +23,7 @@ class Check {
     TESSERA_TRY(const bool usable, check_header());
     if (!usable) return std::move(report_);
     TESSERA_TRY(const bool decoded, check_contents());
+    if (decoded) TESSERA_TRY_VOID(check_page());
     if (decoded && options_.blocks) check_blocks();
     return std::move(report_);
   }
@@ -53,7 +55,7 @@ class Check {
   }
 
   Result<bool> check_header() {
-    TESSERA_TRY(const base::Bytes header, read({0, kSuperblockCopies * kSuperblockBytes}));
+    TESSERA_TRY(const base::Bytes header, read({0, kHeaderBytes}));
     const Result<ChosenSuperblock> chosen = choose_superblock(header, file_.path());
     if (!chosen) {
       find(chosen.error().message());
@@ -61,18 +63,50 @@ class Check {
     }
     const Superblock& current = chosen->superblock;
     report_.superblock = current;
-    report_.repairable = chosen->complaints();
-    if (report_.repairable.empty() && !chosen->both_current()) {
-      report_.repairable.push_back("superblock copy " + std::to_string(1 - chosen->copy) +
-                                   " is older than the other one, which serves");
-    }
-    TESSERA_TRY_VOID(check_zeros(
-        {kSuperblockCopies * kSuperblockBytes, header_end(current.block_bytes)}, "of the header"));
+    check_copies(*chosen);
+    TESSERA_TRY_VOID(check_zeros({copy_offset(current.version, kSuperblockCopies),
+                                  header_end(current.block_bytes, current.version)},
+                                 "of the header"));
     if (size_ < current.end) {
       find(file_.path() + " is cut off: it has " + std::to_string(size_) + " of " +
            std::to_string(current.end) + " bytes");
     }
     return true;
+  }
+
+  // What a crash in a commit leaves is no damage; what something else has put there is.
+  void check_copies(const ChosenSuperblock& chosen) {
+    page_counts_ = chosen.both_current() && !chosen.page_in_flux;
+    if (chosen.both_current()) return;
+    for (size_t i = 0; i < chosen.copies.size(); ++i) {
+      const std::string complaint = chosen.complaint(i);
+      if (complaint.empty()) continue;
+      if (!chosen.copies[i].torn) return find(complaint);
+      report_.repairable.push_back(complaint);
+    }
+    if (!report_.repairable.empty()) return;
+    report_.repairable.push_back("superblock copy " + std::to_string(1 - chosen.copy) +
+                                 " is older than the other one, which serves");
+  }
+
+  // Programs that look at the container itself believe page 0. A crash in a commit may leave it
+  // between two states, and then the superblocks show it.
+  Result<void> check_page() {
+    if (!has_page(report_.superblock.version)) return {};
+    TESSERA_TRY(const base::Bytes found, read({0, kPageBytes}));
+    const Result<base::Bytes> expected = read_page(file_, contents_);
+    if (!expected || base::equal(found, *expected)) return {};  // damaged blocks are named below
+    const auto differs = std::mismatch(found.begin(), found.end(), expected->begin()).first;
+    const std::string sentence =
+        "page 0, which shows programs without MPI the first bytes of the object file, differs from "
+        "them at byte " +
+        std::to_string(differs - found.begin());
+    if (page_counts_) {
+      find(sentence + "; MPI programs are not misled, and their next sync writes it again");
+    } else {
+      report_.repairable.push_back(sentence);
+    }
+    return {};
   }
 
   Result<bool> check_contents() {
@@ -156,6 +190,7 @@ class Check {
   const CheckOptions& options_;
   CheckReport report_;
   int64_t size_ = 0;
+  bool page_counts_ = false;  // no commit was interrupted
   Contents contents_;
   int64_t total_bytes_ = 0;
   base::Bytes memory_;

@@ -1,10 +1,10 @@
 // Checker: looks at every byte of an object file that matters and says what is wrong with it.
 //
-// Both superblocks, the contents' checksum and structure, allocations (inside the file, aligned,
-// disjoint), every mapping inside its allocation, the map's invariants, every block's checksum, and
-// the zeros that fill up header and blob. So every byte of the file is either covered, or lies in a
-// block that nothing refers to. What `tessera check` prints. Thread safety: none; the file may be
-// shared with readers.
+// Page 0, both superblocks, the contents' checksum and structure, allocations (inside the file,
+// aligned, disjoint), every mapping inside its allocation, the map's invariants, every block's
+// checksum, and the zeros that fill up header and blob. So every byte of the file is either
+// covered, or lies in a block that nothing refers to. What `tessera check` prints. Thread safety:
+// none; the file may be shared with readers.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ struct CheckReport {
 
   std::vector<std::string> findings;  // sentences about damage; the first kFindingsMax
   int64_t finding_count = 0;          // all of them
-  // Sentences about a superblock copy that is damaged or old while the other serves, as a crash
-  // may leave it. Nothing is lost, and whoever opens the file for writing repairs it.
+  // Sentences about a superblock copy that is torn or old while the other serves, and about page 0
+  // then: as a crash may leave them. Nothing is lost, and whoever opens the file for writing
+  // repairs it. A copy that something else has overwritten is damage.
   std::vector<std::string> repairable;
   // Of what could be read:
   Superblock superblock;

@@ -9,36 +9,57 @@
 #include "tessera/container/allocation_writer.hpp"
 #include "tessera/container/block_reader.hpp"
 #include "tessera/container/container.hpp"
+#include "tessera/map/set_union.hpp"
 #include "tessera/pattern/join.hpp"
 
 namespace tessera::container {
 namespace {
 
 using base::Result;
+using pattern::ByteSet;
 
 constexpr int64_t kCopyBytes = int64_t{1} << 20;
 
-// What one manager wrote, in file order.
-using PiecesByManager = std::map<int32_t, std::vector<map::Piece>>;
+// What the map says of one allocation.
+struct Held {
+  std::vector<map::Piece> visible;
+  std::vector<map::Piece> replicas;
+};
+using HeldByAllocation = std::map<map::AllocationId, Held>;
 
-PiecesByManager pieces_of(const Contents& contents) {
-  PiecesByManager result;
-  contents.map.for_each([&](const map::Piece& piece) {
-    result[contents.find(piece.allocation)->manager].push_back(piece);
-  });
-  for (auto& [manager, pieces] : result) {
-    std::sort(pieces.begin(), pieces.end(), [](const map::Piece& a, const map::Piece& b) {
-      return a.pairs.at()[0] < b.pairs.at()[0];
-    });
+HeldByAllocation held_by(const Contents& contents) {
+  HeldByAllocation held;
+  contents.map.for_each(
+      [&](const map::Piece& piece) { held[piece.allocation].visible.push_back(piece); });
+  contents.map.for_each_replica(
+      [&](const map::Piece& piece) { held[piece.allocation].replicas.push_back(piece); });
+  return held;
+}
+
+// The places of an allocation that are in use.
+Result<ByteSet> places_of(const Held& held) {
+  std::vector<pattern::Run> runs;
+  std::vector<ByteSet> sets;
+  for (const auto* pieces : {&held.visible, &held.replicas}) {
+    for (const map::Piece& piece : *pieces) {
+      if (piece.pairs.shape().is_run()) {
+        runs.push_back({piece.pairs.at()[1], piece.pairs.size()});
+        continue;
+      }
+      TESSERA_TRY(ByteSet places, ByteSet::of(pattern::side(piece.pairs, 1)));
+      sets.push_back(std::move(places));
+    }
   }
-  return result;
+  TESSERA_TRY(ByteSet places, map::set_of_runs(std::move(runs)));
+  sets.push_back(std::move(places));
+  return map::unite_all(std::move(sets), {});
 }
 
 // Copies from one container to another.
 class Copy {
  public:
-  Copy(port::File& from, const Contents& old, port::File& to)
-      : old_(old), to_(to), reader_(from, reader_options(old)) {
+  Copy(port::File& from, const Contents& old, port::File& to, const CompactionProgress& progress)
+      : old_(old), to_(to), progress_(progress), reader_(from, reader_options(old)) {
     contents_.block_bytes = old.block_bytes;
     contents_.size = old.size;
     contents_.views = old.views;
@@ -46,26 +67,22 @@ class Copy {
   }
 
   Result<void> run(int64_t begin) {
-    for (const auto& [manager, pieces] : pieces_of(old_)) {
-      int64_t bytes = 0;
-      for (const map::Piece& piece : pieces) bytes += piece.pairs.size();
-      const int64_t room = base::ceil_div(bytes, old_.block_bytes) * old_.block_bytes;
-      AllocationWriter writer(to_, {begin, begin + room}, old_.block_bytes);
-      const map::AllocationId id = contents_.next_id();
-      for (const map::Piece& piece : pieces) TESSERA_TRY_VOID(copy(piece, writer, id));
-      TESSERA_TRY_VOID(writer.flush());
-      Allocation allocation = writer.allocation();
-      allocation.id = id;
-      allocation.manager = manager;
-      contents_.add(std::move(allocation));
-      begin += room;
-      bytes_ += bytes;
+    const HeldByAllocation held = held_by(old_);
+    std::map<map::AllocationId, ByteSet> places;
+    for (const auto& [id, what] : held) {
+      TESSERA_TRY(places[id], used_places(id, what));
+      total_ += places[id].size();
     }
+    for (const auto& [id, what] : held) {
+      TESSERA_TRY(begin, copy_allocation(id, what, places[id], begin));
+    }
+    TESSERA_TRY(contents_.map,
+                map::FileMap::of(visible_, replicas_, old_.map.epoch_max(), map::Origin::kChecked));
     return to_.sync();
   }
 
   [[nodiscard]] const Contents& contents() const { return contents_; }
-  [[nodiscard]] int64_t bytes() const { return bytes_; }
+  [[nodiscard]] int64_t bytes() const { return total_; }
 
  private:
   static BlockReaderOptions reader_options(const Contents& old) {
@@ -77,37 +94,81 @@ class Copy {
     return options;
   }
 
-  Result<void> copy(const map::Piece& piece, AllocationWriter& writer, map::AllocationId id) {
-    const Allocation* from = old_.find(piece.allocation);
-    const pattern::Pattern places = pattern::side(piece.pairs, 1);
-    // One epoch for all: nothing hides anything here, and neighbours can become one mapping.
-    TESSERA_TRY_VOID(
-        contents_.map.add({pattern::ByteSet::of_ascending(pattern::side(piece.pairs, 0)), id,
-                           writer.place(), old_.map.epoch_max()}));
+  // All places where those in use are too irregular to tell.
+  [[nodiscard]] Result<ByteSet> used_places(map::AllocationId id, const Held& held) const {
+    auto places = places_of(held);
+    if (places || places.error().code != base::Code::kTooComplex) return places;
+    return ByteSet::of(Interval{0, old_.find(id)->place.length()});
+  }
+
+  // Answers where the next one begins.
+  Result<int64_t> copy_allocation(map::AllocationId id, const Held& held, const ByteSet& places,
+                                  int64_t begin) {
+    const int64_t end = begin + base::ceil_div(places.size(), old_.block_bytes) * old_.block_bytes;
+    AllocationWriter writer(to_, {begin, end}, old_.block_bytes);
+    TESSERA_TRY_VOID(copy_bytes(*old_.find(id), places.ascending(), writer));
+    TESSERA_TRY_VOID(writer.flush());
+    Allocation allocation = writer.allocation();
+    allocation.id = contents_.next_id();
+    allocation.manager = old_.find(id)->manager;
+    TESSERA_TRY_VOID(move_pieces(held.visible, places, allocation.id, visible_));
+    TESSERA_TRY_VOID(move_pieces(held.replicas, places, allocation.id, replicas_));
+    contents_.add(std::move(allocation));
+    return end;
+  }
+
+  // Places that are in use stay in their order, so what was one run is one.
+  static Result<void> move_pieces(const std::vector<map::Piece>& pieces, const ByteSet& places,
+                                  map::AllocationId id, std::vector<map::Piece>& moved) {
+    TESSERA_TRY(const pattern::Pattern packed, pattern::Pattern::run({{0}}, places.size()));
+    TESSERA_TRY(const pattern::Join moves, pattern::join(places.ascending(), packed));
+    for (const map::Piece& piece : pieces) {
+      pattern::Join pairs;
+      if (piece.pairs.shape().is_run()) {
+        pattern::Point<2> at = piece.pairs.at();
+        at[1] = places.ascending().offset_of(at[1]);
+        TESSERA_TRY(pairs, pattern::Join::run(at, piece.pairs.size()));
+      } else {
+        TESSERA_TRY(pairs, pattern::match(pattern::swapped(piece.pairs), moves));
+      }
+      moved.push_back({id, piece.epoch, std::move(pairs)});
+    }
+    return {};
+  }
+
+  Result<void> copy_bytes(const Allocation& from, const pattern::Pattern& places,
+                          AllocationWriter& writer) {
     for (int64_t at = 0; at < places.size(); at += kCopyBytes) {
       const Interval stream = {at, std::min(places.size(), at + kCopyBytes)};
       memory_.resize(static_cast<size_t>(stream.length()));
-      TESSERA_TRY_VOID(reader_.read_places(*from, places.clip(stream), memory_));
+      TESSERA_TRY_VOID(reader_.read_places(from, places.clip(stream), memory_));
       TESSERA_TRY_VOID(writer.append(memory_));
+      done_ += stream.length();
+      if (progress_) progress_(done_, total_);
     }
     return {};
   }
 
   const Contents& old_;
   port::File& to_;
+  const CompactionProgress& progress_;
   BlockReader reader_;
   Contents contents_;
+  std::vector<map::Piece> visible_;
+  std::vector<map::Piece> replicas_;
   base::Bytes memory_;
-  int64_t bytes_ = 0;
+  int64_t done_ = 0;
+  int64_t total_ = 0;
 };
 
-Result<CompactionReport> copy_to(port::File& from, port::File& to) {
+Result<CompactionReport> copy_to(port::File& from, port::File& to,
+                                 const CompactionProgress& progress) {
   TESSERA_TRY(Container old, Container::open(from));
   TESSERA_TRY(const Contents contents, old.read_contents());
   CompactionReport report;
   TESSERA_TRY(report.bytes_before, from.size());
   TESSERA_TRY(Container fresh, Container::create_successor(to, old.superblock()));
-  Copy copy(from, contents, to);
+  Copy copy(from, contents, to, progress);
   // The blob of the empty state is in the way; the one that counts goes to the end.
   TESSERA_TRY_VOID(copy.run(fresh.space().end()));
   TESSERA_TRY_VOID(fresh.commit(copy.contents()));
@@ -121,23 +182,12 @@ Result<CompactionReport> copy_to(port::File& from, port::File& to) {
 }  // namespace
 
 Result<CompactionReport> compact(port::Disk& disk, const std::string& path,
-                                 const PrepareFile& prepare) {
-  const std::string beside = path + ".compact";
+                                 const CompactionOptions& options) {
   TESSERA_TRY(const std::unique_ptr<port::File> from, disk.open(path, port::Access::kRead));
-  if (const auto removed = disk.remove(beside);
-      !removed && removed.error().code != base::Code::kNotFound) {
-    return base::failure_of(removed);
-  }
-  TESSERA_TRY(std::unique_ptr<port::File> to, disk.create(beside));
-  Result<CompactionReport> report = copy_to(*from, *to);
-  to.reset();
-  Result<void> renamed = report ? Result<void>() : base::failure_of(report);
-  if (renamed && prepare) renamed = prepare(beside);
-  if (renamed) renamed = disk.rename(beside, path);
-  if (!renamed) {
-    static_cast<void>(disk.remove(beside));
-    return base::failure_of(renamed);
-  }
+  TESSERA_TRY(const auto fresh, disk.make_fresh(path));
+  TESSERA_TRY(const CompactionReport report, copy_to(*from, fresh->file(), options.progress));
+  TESSERA_TRY_VOID(options.publish ? options.publish(*fresh)
+                                   : fresh->publish(port::Existing::kReplace));
   TESSERA_TRY_VOID(disk.sync_directory(port::directory_of(path)));
   return report;
 }

@@ -1,10 +1,15 @@
 // Compaction: an object file without the space that nothing visible uses.
 //
-// Copies the visible bytes into a new container beside the old one, the bytes of each manager in
-// one allocation, in the order of the file; makes it durable and renames it over the old. So at any
-// instant the name leads to a whole file, the old or the new, with the same bytes. Blocks are
-// verified on the way: a damaged file is not compacted. Nobody may have the old file open for
-// writing; readers that do keep it until they close it. Thread safety: none.
+// Copies what is in use, replicas too, into a new container, makes it durable and gives it the name
+// (port/fresh_file.hpp). So at any instant the name leads to a whole file, the old or the new, with
+// the same bytes.
+//   (COMPACT-1) Bytes of an allocation stay in the order of their places, so whoever reads a part
+//        of the file reads no more runs than before.
+// Allocations do not become one: their bytes interleave in the file, and reading one after another
+// takes fewer transfers than jumping inside one. Who wants another layout remaps the file. Blocks
+// are verified on the way: a damaged file is not compacted. Nobody may have the old file open for
+// writing; readers that do keep it until they close it.
+// Thread safety: none.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +27,17 @@ struct CompactionReport {
   int64_t bytes_copied = 0;
 };
 
-// Memory: a few megabytes and the contents. Fails as check() and the disk do; then the file is as
-// before. A file path + ".compact" that an earlier attempt left is replaced. The new file is
-// readable by its owner only, unless `prepare`, called before it takes the name, changes that.
-using PrepareFile = std::function<base::Result<void>(const std::string& fresh_path)>;
+using CompactionProgress = std::function<void(int64_t done_bytes, int64_t total_bytes)>;
+
+struct CompactionOptions {
+  CompactionProgress progress = {};
+  // Gives the complete file the name. Without it, the new file is readable by its owner only.
+  std::function<base::Result<void>(port::FreshFile& fresh)> publish = {};
+};
+
+// Memory: a few megabytes and twice the contents. Fails as check() and the disk do; then the file
+// is as before.
 [[nodiscard]] base::Result<CompactionReport> compact(port::Disk& disk, const std::string& path,
-                                                     const PrepareFile& prepare = {});
+                                                     const CompactionOptions& options = {});
 
 }  // namespace tessera::container

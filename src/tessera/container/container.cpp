@@ -5,6 +5,7 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/base/checksum.hpp"
+#include "tessera/container/page.hpp"
 
 namespace tessera::container {
 namespace {
@@ -68,7 +69,7 @@ Result<Container> Container::create(port::File& file, port::Random& random, int6
 
 Result<Container> Container::create_successor(port::File& file, const Superblock& of) {
   Superblock before;
-  before.file_id = of.file_id;
+  before.file_id = of.file_id;  // the version is the present one
   before.block_bytes = of.block_bytes;
   before.sequence = of.sequence;
   return start(file, before);
@@ -78,13 +79,15 @@ Result<Container> Container::start(port::File& file, const Superblock& before) {
   TESSERA_TRY_VOID(file.truncate(0));
   Container container(file, before);
   container.used_ = {{0, header_end(before.block_bytes)}};
+  container.page_.resize(static_cast<size_t>(kPageBytes));
   Contents contents;
   contents.block_bytes = before.block_bytes;
-  TESSERA_TRY(const Superblock first, container.write_blob(contents));
-  TESSERA_TRY_VOID(container.sync());
-  TESSERA_TRY_VOID(container.replace_copies(first));
-  container.used_ =
-      united({{0, header_end(first.block_bytes)}, whole_blocks(first.blob, first.block_bytes)});
+  TESSERA_TRY(const Superblock first, container.write_blob(contents, {}));
+  container.current_ = first;
+  container.fresh_ = true;
+  TESSERA_TRY_VOID(container.write_page(container.page_));
+  TESSERA_TRY_VOID(container.rewrite_doubtful());
+  TESSERA_TRY(container.used_, used_space(first, {}));
   container.writing_ = true;
   return container;
 }
@@ -97,8 +100,7 @@ Result<Container> Container::open(port::File& file) {
 }
 
 Result<ChosenSuperblock> Container::read_superblock() {
-  TESSERA_TRY(const base::Bytes header,
-              read_bytes(*file_, {0, kSuperblockCopies * kSuperblockBytes}));
+  TESSERA_TRY(const base::Bytes header, read_bytes(*file_, {0, kHeaderBytes}));
   return choose_superblock(header, file_->path());
 }
 
@@ -126,6 +128,11 @@ Result<base::Bytes> Container::read_blob() {
     if (writing_) break;
     TESSERA_TRY(const bool newer, refresh());
     if (!newer) break;
+  }
+  if (current_.sequence == 1) {  // empty, and made without a sync
+    return base::fail(Code::kIntegrity, file_->path() +
+                                            ": its creation did not reach the disk, and nothing "
+                                            "was synced to it; remove it and write it again");
   }
   return base::fail(Code::kIntegrity,
                     file_->path() + ": the contents (bytes [" +
@@ -163,6 +170,7 @@ Result<void> Container::begin_writing() {
   const Result<std::vector<Allocation>> allocations = decode_allocations(blob);
   if (!allocations) return with_context(allocations.error(), file_->path());
   TESSERA_TRY(used_, used_space(current_, *allocations));
+  TESSERA_TRY_VOID(take_page(chosen, blob));
   TESSERA_TRY_VOID(make_durable(chosen));
   writing_ = true;
   return {};
@@ -186,6 +194,29 @@ Result<void> Container::make_durable(const ChosenSuperblock& chosen) {
   return {};
 }
 
+// What page 0 holds. Where a commit was interrupted it is made anew; the sync that follows covers
+// it before the copies become equal (K6).
+Result<void> Container::take_page(const ChosenSuperblock& chosen, base::ByteView blob) {
+  if (!has_page(current_.version)) return {};
+  if (chosen.both_current() && !chosen.page_in_flux) {
+    TESSERA_TRY(page_, read_bytes(*file_, {0, kPageBytes}));
+    return {};
+  }
+  TESSERA_TRY(const Contents contents, contents_of(blob));
+  std::optional<base::Bytes> page = page_of(contents);
+  page_in_flux_ = !page;
+  if (!page) return {};
+  page_ = *std::move(page);
+  return write_page(page_);
+}
+
+// Nothing if it cannot be read, which is no reason to refuse a commit: then the mark stays.
+std::optional<base::Bytes> Container::page_of(const Contents& contents) const {
+  if (!has_page(current_.version)) return base::Bytes();
+  Result<base::Bytes> page = read_page(*file_, contents);
+  return page ? std::optional(*std::move(page)) : std::nullopt;
+}
+
 Space Container::space(int64_t gap_bytes_min) const {
   TESSERA_ASSERT(writing_);
   return Space(taken({}), gap_bytes_min);
@@ -199,6 +230,14 @@ Result<int64_t> Container::spare_all() {
   return used_.front().end;
 }
 
+Interval Container::contents_room() const {
+  TESSERA_ASSERT(writing_);
+  const int64_t grown = current_.blob.length() + current_.blob.length() / 2;
+  const Interval blocks = whole_blocks({0, grown}, current_.block_bytes);
+  const Interval room = Space(taken({})).first_fit(blocks.length());
+  return room.end <= pattern::kMaxPosition ? room : Interval();
+}
+
 // Where nothing new may be written while the allocations become the current state.
 std::vector<Interval> Container::taken(const std::vector<Allocation>& allocations) const {
   std::vector<Interval> all = used_;
@@ -209,15 +248,34 @@ std::vector<Interval> Container::taken(const std::vector<Allocation>& allocation
 
 Result<void> Container::write_copy(size_t copy, const Superblock& superblock) {
   copies_[copy] = Copy::kDoubtful;
-  const auto offset = static_cast<int64_t>(copy) * kSuperblockBytes;
-  const port::Transfer transfer = file_->write_at(offset, encode_superblock(superblock));
+  const int64_t offset = copy_offset(superblock.version, copy);
+  Superblock written = superblock;
+  if (copy == 1 && page_in_flux_) written.compatible |= kPageInFlux;
+  const port::Transfer transfer = file_->write_at(offset, encode_superblock(written));
   if (!transfer) return base::failure_of(transfer.status);
   copies_[copy] = Copy::kWritten;
   return {};
 }
 
+// Requires copies that differ, or a mark, until a sync has covered it (K6).
+Result<void> Container::write_page(base::ByteView page) {
+  page_state_ = Copy::kDoubtful;
+  const port::Transfer transfer = file_->write_at(0, page);
+  if (!transfer) return base::failure_of(transfer.status);
+  page_state_ = Copy::kWritten;
+  return {};
+}
+
+// Before page 0 changes: copy 1, which is not the last good one, says so.
+Result<void> Container::mark_page() {
+  if (!fresh_ && copies_[0] != Copy::kDurable) TESSERA_TRY_VOID(sync());  // (K2)
+  page_in_flux_ = true;
+  return write_copy(1, current_);
+}
+
 Result<void> Container::rewrite_doubtful() {
-  TESSERA_ASSERT(copies_[0] == Copy::kDurable || copies_[1] == Copy::kDurable);  // (K2)
+  TESSERA_ASSERT(fresh_ || copies_[0] == Copy::kDurable || copies_[1] == Copy::kDurable);  // (K2)
+  if (page_state_ == Copy::kDoubtful) TESSERA_TRY_VOID(write_page(page_));
   for (size_t copy = 0; copy < copies_.size(); ++copy) {
     if (copies_[copy] == Copy::kDoubtful) TESSERA_TRY_VOID(write_copy(copy, current_));
   }
@@ -228,15 +286,16 @@ Result<void> Container::rewrite_doubtful() {
 // succeed although it does not cover them.
 Result<void> Container::sync() {
   Result<void> synced = file_->sync();
-  for (Copy& copy : copies_) {
-    if (copy == Copy::kWritten) copy = synced ? Copy::kDurable : Copy::kDoubtful;
+  for (Copy* copy : {&copies_[0], &copies_[1], &page_state_}) {
+    if (*copy == Copy::kWritten) *copy = synced ? Copy::kDurable : Copy::kDoubtful;
   }
   if (synced && copies_[0] == Copy::kDurable) abandoned_ = {};
+  fresh_ = fresh_ && !synced;
   return synced;
 }
 
 // Where neither this state nor the next has anything; answers the superblock that refers to it.
-Result<Superblock> Container::write_blob(const Contents& contents) {
+Result<Superblock> Container::write_blob(const Contents& contents, Interval room) {
   if (last_sequence_ == kSequenceMax) {
     return base::fail(Code::kIntegrity,
                       "its commits are numbered to the last number there is, which no program "
@@ -250,7 +309,11 @@ Result<Superblock> Container::write_blob(const Contents& contents) {
   next.logical_size = contents.size;
   next.blob_checksum = base::checksum(blob);
   const std::vector<Interval> used = taken(contents.allocations);
-  const Interval room = Space(used).first_fit(blocks.length());
+  const bool fits =
+      blocks.length() <= room.length() &&
+      std::none_of(used.begin(), used.end(), [&](Interval taken) { return taken.meets(room); });
+  if (!fits) room = Space(used).first_fit(blocks.length());
+  room.end = room.begin + blocks.length();
   if (room.end > pattern::kMaxPosition) return no_room();
   next.blob = {room.begin, room.begin + length};
   next.end = room.end;
@@ -263,15 +326,20 @@ Result<Superblock> Container::write_blob(const Contents& contents) {
   return next;
 }
 
-Result<void> Container::replace_copies(const Superblock& next) {
+Result<void> Container::replace_copies(const Superblock& next, std::optional<base::Bytes> page) {
   Result<void> replaced = write_copy(0, next);
+  const bool changes_page = page && *page != page_;
+  if (replaced && changes_page) replaced = write_page(*page);
   if (replaced) replaced = sync();
   if (!replaced) {
     copies_[0] = Copy::kDoubtful;
+    if (changes_page) page_state_ = Copy::kDoubtful;
     abandoned_ = whole_blocks(next.blob, next.block_bytes);
     return replaced;
   }
   current_ = next;
+  page_in_flux_ = !page;
+  if (page) page_ = *std::move(page);
   // If this fails the commit has succeeded all the same, and the next one writes the copy first.
   copies_[1] = Copy::kDoubtful;
   Superblock settled = next;
@@ -291,13 +359,15 @@ Result<void> Container::check_unchanged() {
                         " since it was opened; open it again, and let one program write at a time");
 }
 
-Result<void> Container::commit_in_steps(const Contents& contents) {
+Result<void> Container::commit_in_steps(const Contents& contents, Interval room) {
   TESSERA_TRY_VOID(check_unchanged());
   TESSERA_TRY_VOID(rewrite_doubtful());
-  TESSERA_TRY(const Superblock next, write_blob(contents));
+  TESSERA_TRY(const Superblock next, write_blob(contents, room));
   TESSERA_TRY(std::vector<Interval> used, used_space(next, contents.allocations));
+  std::optional<base::Bytes> page = page_of(contents);
+  if (page && *page != page_) TESSERA_TRY_VOID(mark_page());
   TESSERA_TRY_VOID(sync());
-  if (Result<void> replaced = replace_copies(next); !replaced) {
+  if (Result<void> replaced = replace_copies(next, std::move(page)); !replaced) {
     // Best effort; what remains doubtful is written again before anything else is.
     if (rewrite_doubtful()) static_cast<void>(sync());
     return replaced;
@@ -327,11 +397,11 @@ Result<void> Container::check_places(const std::vector<Allocation>& allocations)
   return {};
 }
 
-Result<void> Container::commit(const Contents& contents) {
+Result<void> Container::commit(const Contents& contents, Interval room) {
   TESSERA_ASSERT(writing_ && contents.block_bytes == current_.block_bytes);
   TESSERA_TRY_VOID(contents.check());
   TESSERA_TRY_VOID(check_places(contents.allocations));
-  if (const Result<void> done = commit_in_steps(contents); !done) {
+  if (const Result<void> done = commit_in_steps(contents, room); !done) {
     return with_context(done.error(),
                         "cannot commit " + file_->path() + ", which stays as of its last sync");
   }

@@ -4,18 +4,26 @@
 // the encoded contents written where neither the old nor the new state has anything, then replaces
 // the superblock copies one after the other:
 //
-//   blob -> sync -> copy 0 -> sync -> copy 1        (copy 1 is covered by the next commit's sync)
+//   blob, mark -> sync -> copy 0, page 0 -> sync -> copy 1   (the next commit's sync covers copy 1)
+//
+// The mark (kPageInFlux, in copy 1) is made only where page 0 changes.
 //
 // Copy 1 says that copy 0 was durable then (kSettled), so whoever finds both need not sync first.
 //
+// A new file is written without a sync, for a file that nobody synced promises nothing: its first
+// commit makes it durable.
+//
 //   (K1) What the newest good superblock describes is durable as a whole: its blob and all blocks.
-//   (K2) Before a copy is overwritten the other one is known to be durable at the current state.
+//   (K2) Before a copy is overwritten the other one is known to be durable at the current state,
+//        if anything of the file ever was.
 //   (K3) Nothing that a durable superblock describes is overwritten, until a newer superblock is
 //        durable.
 //   (K4) After a commit that failed the current state is the one before it, on disk as well. If
 //        even that could not be written the container is doubtful(): nobody may write bytes until
 //        begin_writing() or commit(), which then write it first, has succeeded.
 //   (K5) A sequence is never used for two states.
+//   (K6) Where both copies have the same state and none is marked, page 0 has it too, durably; else
+//        it may have any bytes. Nobody reads it here but to learn whether it has to be written.
 //
 //   read-only --begin_writing()--> clean --commit()--> clean
 //                                    |  failed at copy 0, and so did its repair
@@ -32,6 +40,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,8 +61,9 @@ class Container {
   Container(const Container&) = delete;
   Container& operator=(const Container&) = delete;
 
-  // Makes an empty object file of a file, whose bytes are lost, and makes it durable (its name is
-  // the caller's to sync). Ready to commit. Requires valid_block_bytes(). Fails as the file does.
+  // Makes an empty object file of a file, whose bytes are lost. Not durable before the first commit
+  // (its name is the caller's to sync). Ready to commit. Requires valid_block_bytes(). Fails as the
+  // file does.
   static base::Result<Container> create(port::File& file, port::Random& random,
                                         int64_t block_bytes = kBlockBytes);
   // As create(), for a file that takes the place of another: same id, next sequence.
@@ -88,6 +98,11 @@ class Container {
   // Requires begin_writing() or create(). Until the next commit.
   [[nodiscard]] Space space(int64_t gap_bytes_min = kGapBytesMin) const;
 
+  // Where the contents of the next commit could go, if they do not grow by more than a half; empty
+  // if a container has no room for them. What keeps it free for them gives it to commit().
+  // Requires begin_writing() or create().
+  [[nodiscard]] Interval contents_room() const;
+
   // Others may still read older states: until the next commit nothing is written below the end of
   // the file, which it answers. Requires begin_writing() or create().
   [[nodiscard]] base::Result<int64_t> spare_all();
@@ -96,8 +111,8 @@ class Container {
   // the block size of the container, and what the head of this file says of the caller. Fails as
   // the file does, with kInvalid if allocations lie behind the end of the file or on the blob of
   // the current state, and with kDenied if another process committed since begin_writing(); see
-  // (K4).
-  [[nodiscard]] base::Result<void> commit(const Contents& contents);
+  // (K4). The contents go to `room`, whole blocks that space() has, if it holds them.
+  [[nodiscard]] base::Result<void> commit(const Contents& contents, Interval room = {});
 
  private:
   enum class Copy {
@@ -113,22 +128,31 @@ class Container {
   [[nodiscard]] base::Result<ChosenSuperblock> read_superblock();
   [[nodiscard]] base::Result<void> adopt(const ChosenSuperblock& chosen);
   [[nodiscard]] base::Result<void> make_durable(const ChosenSuperblock& chosen);
+  [[nodiscard]] base::Result<void> take_page(const ChosenSuperblock& chosen, base::ByteView blob);
+  [[nodiscard]] std::optional<base::Bytes> page_of(const Contents& contents) const;
   [[nodiscard]] base::Result<void> write_copy(size_t copy, const Superblock& superblock);
+  [[nodiscard]] base::Result<void> write_page(base::ByteView page);
+  [[nodiscard]] base::Result<void> mark_page();
   [[nodiscard]] base::Result<void> rewrite_doubtful();
   [[nodiscard]] base::Result<void> sync();
   [[nodiscard]] std::vector<Interval> taken(const std::vector<Allocation>& allocations) const;
-  [[nodiscard]] base::Result<Superblock> write_blob(const Contents& contents);
-  [[nodiscard]] base::Result<void> replace_copies(const Superblock& next);
+  [[nodiscard]] base::Result<Superblock> write_blob(const Contents& contents, Interval room);
+  [[nodiscard]] base::Result<void> replace_copies(const Superblock& next,
+                                                  std::optional<base::Bytes> page);
   [[nodiscard]] base::Result<void> check_unchanged();
   [[nodiscard]] base::Result<void> check_places(const std::vector<Allocation>& allocations) const;
-  [[nodiscard]] base::Result<void> commit_in_steps(const Contents& contents);
+  [[nodiscard]] base::Result<void> commit_in_steps(const Contents& contents, Interval room);
 
   port::File* file_;
   Superblock current_;
   uint64_t last_sequence_;  // also of commits that failed
   std::vector<std::string> complaints_;
   bool writing_ = false;  // begin_writing() succeeded
+  bool fresh_ = false;    // made by create(), and no sync has succeeded since
   std::array<Copy, kSuperblockCopies> copies_{Copy::kDoubtful, Copy::kDoubtful};
+  base::Bytes page_;  // page 0 of the current state, if writing_; empty: there is none
+  Copy page_state_ = Copy::kDurable;
+  bool page_in_flux_ = false;   // copy 1 is written with the mark
   std::vector<Interval> used_;  // by the current state, ascending; if writing_
   Interval abandoned_;          // blob of a failed commit that copy 0 may still name
 };

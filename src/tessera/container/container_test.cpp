@@ -12,7 +12,7 @@ namespace tessera::container {
 namespace {
 
 base::Bytes header_of(port::File& file) {
-  base::Bytes header(static_cast<size_t>(kSuperblockCopies * kSuperblockBytes));
+  base::Bytes header(static_cast<size_t>(kHeaderBytes));
   EXPECT_TRUE(file.read_at(0, header));
   return header;
 }
@@ -49,7 +49,7 @@ TEST_F(ContainerTest, WhatWasDurableWhenItWasLeftNeedsNoSync) {
   ASSERT_TRUE(TestObjectFile::open(counting));
   EXPECT_EQ(counting.syncs(), 0);
   // Killed before the second copy: nobody knows whether the first has reached the disk.
-  for (int operations = 3; operations <= 5; ++operations) {
+  for (int operations = 3; operations <= 9; ++operations) {
     TestFile killed(*file_);
     {
       TestObjectFile object = TestObjectFile::open(killed).value();
@@ -62,6 +62,79 @@ TEST_F(ContainerTest, WhatWasDurableWhenItWasLeftNeedsNoSync) {
     ASSERT_TRUE(TestObjectFile::open(again));
     EXPECT_EQ(again.syncs() == 0, chosen.settled) << operations;
   }
+}
+
+TEST_F(ContainerTest, MakingAFileNeedsNoSyncAndAnUntouchedOneNoCommit) {
+  const auto file = disk_.create("new.obj").value();
+  TestFile counting(*file);
+  ASSERT_TRUE(Container::create(counting, random_));
+  EXPECT_EQ(counting.syncs(), 0);
+  EXPECT_TRUE(check(*file).value().flawless());
+  EXPECT_EQ(read_all(*file).value(), "");
+}
+
+std::string page_of(port::File& file) {
+  base::Bytes page(static_cast<size_t>(kPageBytes));
+  EXPECT_TRUE(file.read_at(0, page));
+  return std::string(base::text_of(page));
+}
+
+TEST_F(ContainerTest, Page0ShowsTheFirstBytesAsOfTheLastCommit) {
+  const auto first_bytes = [](std::string text) {
+    text.resize(static_cast<size_t>(kPageBytes));
+    return text;
+  };
+  EXPECT_EQ(page_of(*file_), first_bytes(""));
+  for (const auto& set : {test_set(5, 100), test_set(0, 300, 4, 2000), test_set(4000, 200),
+                          test_set(9000, 100), test_set(0, 5000)}) {
+    const std::string before = page_of(*file_);
+    ASSERT_TRUE(object_.write(set, random_));
+    EXPECT_EQ(page_of(*file_), before);
+    ASSERT_TRUE(object_.sync_data());
+    ASSERT_TRUE(object_.commit());
+    EXPECT_EQ(page_of(*file_), first_bytes(object_.text()));
+    EXPECT_TRUE(check(*file_).value().flawless());
+  }
+  object_.truncate(50);
+  ASSERT_TRUE(object_.commit());
+  EXPECT_EQ(page_of(*file_), first_bytes(object_.text()));
+}
+
+TEST_F(ContainerTest, Page0IsNeverBelieved) {
+  // An object file whose first bytes are a header of version 1, as a copy of an old object file is.
+  Superblock old;
+  old.version = 1;
+  old.sequence = 1000;
+  old.block_bytes = kTestBlock;
+  old.blob = {8192, 8192 + 20};
+  old.end = 8192 + kTestBlock;
+  write_and_commit(test_set(0, 9000));
+  const std::string text = read_all(*file_).value();
+  ASSERT_TRUE(file_->write_at(0, encode_superblock(old)));
+  EXPECT_TRUE(read_all(*file_).value() == text);
+  EXPECT_FALSE(check(*file_).value().sound());
+  const std::byte bad{1};
+  ASSERT_TRUE(file_->write_at(copy_offset(kFormatVersion, 0) + 60, {&bad, 1}));
+  EXPECT_TRUE(read_all(*file_).value() == text);
+}
+
+TEST_F(ContainerTest, FilesOfVersion1AreReadAndWrittenAsSuch) {
+  const auto file = disk_.create("old.obj").value();
+  make_version_1(*file);
+  EXPECT_TRUE(check(*file).value().flawless());
+  EXPECT_EQ(read_all(*file).value(), "");
+  for (const int64_t begin : {0, 700, 100}) {
+    TestObjectFile object = TestObjectFile::open(*file).value();
+    ASSERT_TRUE(object.write(test_set(begin, 600, 3, 1000), random_));
+    ASSERT_TRUE(object.sync_data());
+    ASSERT_TRUE(object.commit());
+    EXPECT_EQ(object.container().superblock().version, 1U);
+    EXPECT_TRUE(read_all(*file).value() == object.text());
+    EXPECT_TRUE(check(*file).value().flawless());
+  }
+  base::Bytes header(8);
+  ASSERT_TRUE(file->read_at(0, header));
+  EXPECT_EQ(base::text_of(header).substr(1, 4), "TsrO");
 }
 
 TEST_F(ContainerTest, ReadersSeeCommitsAndNothingElse) {
@@ -101,7 +174,7 @@ TEST_F(ContainerTest, AFileWithoutAnotherCommitNumberIsRefused) {
   write_and_commit(test_set(0, 100));
   Superblock last = Container::open(*file_).value().superblock();
   last.sequence = kSequenceMax;
-  ASSERT_TRUE(file_->write_at(0, encode_superblock(last)));
+  ASSERT_TRUE(file_->write_at(copy_offset(last.version, 0), encode_superblock(last)));
   TestObjectFile again = TestObjectFile::open(*file_).value();
   const auto committed = again.commit();
   ASSERT_FALSE(committed);
@@ -151,7 +224,7 @@ TEST(Checker, SeesThePaddingOfLargeBlocks) {
   options.progress = [&](int64_t done, int64_t) { reported = done; };
   EXPECT_TRUE(check(*file, options).value().flawless());
   EXPECT_EQ(reported, 0) << "there are no blocks";
-  for (const int64_t byte : {int64_t{8192}, kBlockBytes - 1, 2 * kBlockBytes - 1}) {
+  for (const int64_t byte : {kHeaderBytes, kBlockBytes - 1, 2 * kBlockBytes - 1}) {
     const std::byte bad{1};
     ASSERT_TRUE(file->write_at(byte, {&bad, 1}));
     const CheckReport report = check(*file).value();

@@ -16,8 +16,9 @@ base::Failure broken(map::AllocationId id, const std::string& how) {
 
 base::Result<void> check_alone(const Allocation& allocation, int64_t block) {
   const Interval place = allocation.place;
-  if (place.begin < header_end(block) || place.empty() || place.end > pattern::kMaxPosition ||
-      place.begin % block != 0 || place.end % block != 0) {
+  // Contents do not know the version of their file; used_space() holds them against its header.
+  if (place.begin < header_end(block, kOldestVersion) || place.empty() ||
+      place.end > pattern::kMaxPosition || place.begin % block != 0 || place.end % block != 0) {
     return broken(allocation.id, "is not a run of whole blocks behind the header");
   }
   if (static_cast<int64_t>(allocation.checksums.size()) != place.length() / block) {
@@ -128,6 +129,30 @@ base::Result<void> Contents::check() const {
   map.for_each(visit);
   map.for_each_replica(visit);
   return verdict;
+}
+
+namespace {
+
+constexpr const char* kViewName = "view_name.";
+
+std::string view_key(int64_t process) { return kViewName + std::to_string(process); }
+
+}  // namespace
+
+std::string view_name(const Contents& contents, int32_t process) {
+  const auto found = contents.attributes.find(view_key(process));
+  return found == contents.attributes.end() ? std::string() : found->second;
+}
+
+void set_view_name(Contents& contents, int64_t process, const std::string& name) {
+  contents.attributes.erase(view_key(process));
+  if (name.empty() || name == "P" + std::to_string(process)) return;
+  contents.attributes[view_key(process)] = name;
+}
+
+void forget_view_names(Contents& contents) {
+  std::erase_if(contents.attributes,
+                [](const auto& attribute) { return attribute.first.starts_with(kViewName); });
 }
 
 std::string logical_bytes(const Contents& contents, map::AllocationId id, Interval places) {

@@ -71,6 +71,12 @@ struct Contents {
   [[nodiscard]] base::Result<void> check() const;
 };
 
+// The name of the view of a process, for people, among the attributes; empty where it is only
+// called by its number, as "P3" is.
+[[nodiscard]] std::string view_name(const Contents& contents, int32_t process);
+void set_view_name(Contents& contents, int64_t process, const std::string& name);
+void forget_view_names(Contents& contents);
+
 // Which bytes of the object file lie at places of an allocation, for people: "bytes in [0, 4096) of
 // the object file", or that there are none. O(mappings).
 [[nodiscard]] std::string logical_bytes(const Contents& contents, map::AllocationId id,
@@ -85,5 +91,10 @@ struct Contents {
 
 // Only the allocations, without decoding the map: what whoever looks for free space needs.
 [[nodiscard]] base::Result<std::vector<Allocation>> decode_allocations(base::ByteView blob);
+
+// Whether bytes look like the beginning of encoded contents that stand at this byte of a container.
+// The first kContentsHeadBytes are looked at.
+inline constexpr int64_t kContentsHeadBytes = 32;
+[[nodiscard]] bool begins_contents(base::ByteView bytes, int64_t position);
 
 }  // namespace tessera::container

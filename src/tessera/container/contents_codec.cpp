@@ -272,6 +272,20 @@ Bytes encode_contents(const Contents& contents) {
   return blob;
 }
 
+bool begins_contents(ByteView bytes, int64_t position) {
+  ByteReader reader(bytes);
+  const auto version = reader.u8();
+  if (!version || *version != kContentsVersion) return false;
+  const auto tag = reader.varint();
+  if (!tag || *tag != 2 * kSizes) return false;
+  const auto sizes = reader.sized_bytes();
+  Contents contents;
+  if (!sizes || !decode_sizes(*sizes, contents)) return false;
+  if (position % contents.block_bytes != 0) return false;
+  const auto next = reader.varint();
+  return next && *next == 2 * kAllocations;
+}
+
 Result<Contents> decode_contents(ByteView blob, map::Origin origin) {
   TESSERA_TRY(const Sections sections, split(blob));
   Contents contents;

@@ -11,7 +11,7 @@ base::Result<std::vector<Interval>> used_space(const Superblock& superblock,
                                                const std::vector<Allocation>& allocations) {
   const int64_t block = superblock.block_bytes;
   std::vector<Interval> used = {
-      {0, header_end(block)},
+      {0, header_end(block, superblock.version)},
       {superblock.blob.begin, base::ceil_div(superblock.blob.end, block) * block}};
   for (const Allocation& allocation : allocations) {
     if (allocation.place.end > superblock.end) {

@@ -57,6 +57,7 @@ TEST(Space, FirstFitTakesAlsoSmallGaps) {
 
 TEST(Space, UsedSpaceIsHeaderBlobAndAllocations) {
   Superblock superblock;
+  superblock.version = 1;
   superblock.block_bytes = 512;
   superblock.blob = {8192, 8192 + 700};
   superblock.end = int64_t{1} << 20;
@@ -64,6 +65,9 @@ TEST(Space, UsedSpaceIsHeaderBlobAndAllocations) {
   allocations[0].place = {10240, 10752};
   EXPECT_EQ(used_space(superblock, allocations).value(),
             (std::vector<Interval>{{0, 8192}, {8192, 9216}, {10240, 10752}}));
+  superblock.version = kFormatVersion;
+  EXPECT_FALSE(used_space(superblock, allocations)) << "the contents lie in the header";
+  superblock.version = 1;
   allocations[0].place = {8704, 10240};
   EXPECT_EQ(used_space(superblock, allocations).error().code, base::Code::kIntegrity);
   allocations[0].place = {10241, 10752};
@@ -83,6 +87,7 @@ TEST(Space, ThereIsNoRoomBehindTheLargestPosition) {
 
 TEST(Space, AllocationsEndBeforeTheContainerDoes) {
   Superblock superblock;
+  superblock.version = 1;
   superblock.block_bytes = 512;
   superblock.blob = {8192, 8200};
   superblock.end = 16384;

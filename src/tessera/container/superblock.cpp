@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tessera/base/assert.hpp"
+#include "tessera/base/checked.hpp"
 #include "tessera/base/checksum.hpp"
 
 namespace tessera::container {
@@ -15,19 +16,11 @@ using base::Code;
 // A byte that is no text, a name, and line ends that a careless copy would change.
 constexpr char kMagic[] = "\x89TsrO\r\n\x1a";
 constexpr size_t kMagicBytes = 8;
+constexpr size_t kFieldsEnd = 96;
 constexpr size_t kChecksumAt = static_cast<size_t>(kSuperblockBytes) - sizeof(uint64_t);
 
 // No features yet.
 constexpr uint64_t kKnownIncompatible = 0;
-
-struct Fields {
-  uint32_t version = 0;
-  uint64_t block_bytes = 0;
-  uint64_t logical_size = 0;
-  uint64_t blob_begin = 0;
-  uint64_t blob_end = 0;
-  uint64_t end = 0;
-};
 
 bool has_magic(base::ByteView bytes) {
   return bytes.size() >= kMagicBytes &&
@@ -44,32 +37,59 @@ std::string contradiction(const Superblock& s) {
   if (s.sequence == 0) return "it has no sequence number";
   if (s.logical_size < 0 || s.logical_size > pattern::kMaxPosition)
     return "its size is not possible";
-  if (s.end < 0 || s.end > pattern::kMaxPosition || s.blob.begin < header_end(s.block_bytes) ||
-      s.blob.begin % s.block_bytes != 0 || s.blob.empty() || s.blob.end > s.end) {
+  if (s.end < 0 || s.end > pattern::kMaxPosition ||
+      s.blob.begin < header_end(s.block_bytes, s.version) || s.blob.begin % s.block_bytes != 0 ||
+      s.blob.empty() || s.blob.end > s.end) {
     return "the place of its contents is not possible";
   }
   return {};
 }
 
 // Reads the fields behind the magic number. The caller has checked the length.
-Fields read_fields(base::ByteView bytes, Superblock& s) {
-  Fields fields;
-  fields.version = base::load_le<uint32_t>(bytes.subspan(8));
-  fields.block_bytes = base::load_le<uint32_t>(bytes.subspan(12));
+Superblock read_fields(base::ByteView bytes) {
+  Superblock s;
+  s.version = base::load_le<uint32_t>(bytes.subspan(8));
+  s.block_bytes = base::load_le<uint32_t>(bytes.subspan(12));
   s.compatible = base::load_le<uint64_t>(bytes.subspan(16));
   s.incompatible = base::load_le<uint64_t>(bytes.subspan(24));
   std::memcpy(s.file_id.data(), bytes.data() + 32, s.file_id.size());
   s.sequence = base::load_le<uint64_t>(bytes.subspan(48));
-  s.block_bytes = static_cast<int64_t>(fields.block_bytes);
   s.logical_size = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(56)));
   s.blob.begin = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(64)));
   s.blob.end = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(72)));
   s.blob_checksum = base::load_le<uint64_t>(bytes.subspan(80));
   s.end = static_cast<int64_t>(base::load_le<uint64_t>(bytes.subspan(88)));
-  return fields;
+  return s;
 }
 
-base::Failure unusable(const ChosenSuperblock& found, base::ByteView header,
+// A commit changes the fields and the checksum only: between them nothing but zeros was ever
+// written, so bytes there come from somewhere else, and so does another magic number.
+SuperblockCopy damaged(std::string reason, base::ByteView bytes) {
+  const base::ByteView room = bytes.first(kChecksumAt).subspan(kFieldsEnd);
+  return {CopyState::kDamaged, std::move(reason), {}, all_zero(room)};
+}
+
+// The copies that a layout has, of all places where there may be one.
+using Places = std::array<SuperblockCopy, kSuperblockCopies + 1>;
+
+bool is_good(const SuperblockCopy& copy, bool page) {
+  return copy.state == CopyState::kGood && has_page(copy.superblock.version) == page;
+}
+
+// Whether the copies lie behind page 0. Both layouts have one in the middle, which tells unless it
+// is damaged. Then the last place tells, where version 1 has zeros; for page 0 may hold anything.
+bool lies_behind_page(const Places& found) {
+  const SuperblockCopy& middle = found[1];
+  if (middle.state == CopyState::kGood) return is_good(middle, true);
+  if (middle.state == CopyState::kNewer) return true;
+  const SuperblockCopy& last = found[2];
+  if (is_good(last, true) || last.state == CopyState::kNewer) return true;
+  if (is_good(found[0], false) || found[0].state == CopyState::kNewer) return false;
+  return middle.state != CopyState::kForeign || last.state != CopyState::kForeign;
+}
+
+// `header_bytes`: of a whole header.
+base::Failure unusable(const ChosenSuperblock& found, base::ByteView header, size_t header_bytes,
                        const std::string& path) {
   const auto any = [&](CopyState state) {
     return std::find_if(found.copies.begin(), found.copies.end(),
@@ -84,7 +104,10 @@ base::Failure unusable(const ChosenSuperblock& found, base::ByteView header,
                                           " is empty or its creation was not finished: there is "
                                           "no object file in it; remove it and write it again");
   }
-  if (header.size() < 2 * static_cast<size_t>(kSuperblockBytes) && has_magic(header)) {
+  const bool traces = !std::all_of(found.copies.begin(), found.copies.end(), [](const auto& copy) {
+    return copy.state == CopyState::kForeign;
+  });
+  if (header.size() < header_bytes && traces) {
     return base::fail(Code::kIntegrity, path + " is cut off inside its header (" +
                                             std::to_string(header.size()) +
                                             " bytes); restore it from a copy");
@@ -99,8 +122,14 @@ base::Failure unusable(const ChosenSuperblock& found, base::ByteView header,
 
 }  // namespace
 
-int64_t header_end(int64_t block_bytes) {
-  return std::max(kSuperblockCopies * kSuperblockBytes, block_bytes);
+bool has_page(uint32_t version) { return version >= 2; }
+
+int64_t copy_offset(uint32_t version, size_t copy) {
+  return (has_page(version) ? kPageBytes : 0) + static_cast<int64_t>(copy) * kSuperblockBytes;
+}
+
+int64_t header_end(int64_t block_bytes, uint32_t version) {
+  return base::ceil_div(copy_offset(version, kSuperblockCopies), block_bytes) * block_bytes;
 }
 
 bool valid_block_bytes(int64_t block_bytes) {
@@ -113,7 +142,7 @@ base::Bytes encode_superblock(const Superblock& s) {
   base::Bytes bytes;
   base::ByteWriter writer(bytes);
   writer.bytes(base::bytes_of({kMagic, kMagicBytes}));
-  writer.u32(kFormatVersion);
+  writer.u32(s.version);
   writer.u32(static_cast<uint32_t>(s.block_bytes));
   writer.u64(s.compatible);
   writer.u64(s.incompatible);
@@ -138,31 +167,34 @@ SuperblockCopy decode_superblock(base::ByteView bytes) {
   bytes = bytes.first(static_cast<size_t>(kSuperblockBytes));
   if (base::checksum(bytes.first(kChecksumAt)) !=
       base::load_le<uint64_t>(bytes.subspan(kChecksumAt))) {
-    return {CopyState::kDamaged, "its checksum does not match", {}};
+    return damaged("its checksum does not match", bytes);
   }
-  Superblock s;
-  const Fields fields = read_fields(bytes, s);
-  if (fields.version > kFormatVersion) {
+  const Superblock s = read_fields(bytes);
+  if (s.version > kFormatVersion) {
     return {CopyState::kNewer,
-            "format version " + std::to_string(fields.version) + ", this one knows " +
+            "format version " + std::to_string(s.version) + ", this one knows " +
                 std::to_string(kFormatVersion),
             {}};
   }
   if ((s.incompatible & ~kKnownIncompatible) != 0) {
     return {CopyState::kNewer, "with features that this one does not know", {}};
   }
-  if (fields.version == 0) return {CopyState::kDamaged, "it has version 0", {}};
+  if (s.version == 0) return damaged("it has version 0", bytes);
   std::string reason = contradiction(s);
-  if (!reason.empty()) return {CopyState::kDamaged, std::move(reason), {}};
+  if (!reason.empty()) return damaged(std::move(reason), bytes);
   return {CopyState::kGood, {}, s};
+}
+
+std::string ChosenSuperblock::complaint(size_t which) const {
+  if (copies[which].state == CopyState::kGood) return {};
+  return "superblock copy " + std::to_string(which) + " cannot be used (" + copies[which].reason +
+         "); the other copy serves";
 }
 
 std::vector<std::string> ChosenSuperblock::complaints() const {
   std::vector<std::string> sentences;
   for (size_t i = 0; i < copies.size(); ++i) {
-    if (copies[i].state == CopyState::kGood) continue;
-    sentences.push_back("superblock copy " + std::to_string(i) + " cannot be used (" +
-                        copies[i].reason + "); the other copy serves");
+    if (copies[i].state != CopyState::kGood) sentences.push_back(complaint(i));
   }
   return sentences;
 }
@@ -174,27 +206,42 @@ bool ChosenSuperblock::both_current() const {
 }
 
 base::Result<ChosenSuperblock> choose_superblock(base::ByteView header, const std::string& path) {
+  Places places;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const size_t begin = std::min(header.size(), i * static_cast<size_t>(kSuperblockBytes));
+    places[i] = decode_superblock(header.subspan(begin));
+  }
+  const bool page = lies_behind_page(places);
   ChosenSuperblock chosen;
   bool newer = false;
   for (size_t i = 0; i < chosen.copies.size(); ++i) {
-    const size_t begin = std::min(header.size(), i * static_cast<size_t>(kSuperblockBytes));
-    chosen.copies[i] = decode_superblock(header.subspan(begin));
+    chosen.copies[i] = std::move(places[page ? i + 1 : i]);
     newer = newer || chosen.copies[i].state == CopyState::kNewer;
     if (chosen.copies[i].state != CopyState::kGood) continue;
     Superblock& found = chosen.copies[i].superblock;
+    if (!is_good(chosen.copies[i], page)) {  // (S3)
+      chosen.copies[i] = {CopyState::kForeign, "it is of another version", {}};
+      continue;
+    }
     const bool settled = (found.compatible & kSettled) != 0;
-    found.compatible &= ~kSettled;
+    chosen.page_in_flux = chosen.page_in_flux || (found.compatible & kPageInFlux) != 0;
+    found.compatible &= ~(kSettled | kPageInFlux);
     chosen.settled = chosen.settled || settled;
     if (found.sequence <= chosen.superblock.sequence) continue;
     chosen.settled = settled;
     chosen.superblock = found;
     chosen.copy = static_cast<int>(i);
   }
-  chosen.settled = chosen.settled && chosen.both_current();
+  chosen.settled = chosen.settled && chosen.both_current() && !chosen.page_in_flux;
   // A newer program may have been interrupted between the copies: then ours is not the last state.
-  if (newer || chosen.superblock.sequence == 0 ||
-      header.size() < 2 * static_cast<size_t>(kSuperblockBytes)) {
-    return unusable(chosen, header, path);
+  const auto header_bytes =
+      static_cast<size_t>(copy_offset(page ? kFormatVersion : kOldestVersion, kSuperblockCopies));
+  if (newer || chosen.superblock.sequence == 0 || header.size() < header_bytes) {
+    return unusable(chosen, header, header_bytes, path);
+  }
+  // Of the first state the copies are not written one after the other.
+  if (chosen.superblock.sequence == 1) {
+    for (SuperblockCopy& copy : chosen.copies) copy.torn = copy.state != CopyState::kGood;
   }
   return chosen;
 }

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/base/checksum.hpp"
 #include "tessera/container/allocation_writer.hpp"
 #include "tessera/container/block_reader.hpp"
 #include "tessera/container/container.hpp"
@@ -32,6 +35,7 @@ class TestFile final : public port::File {
 
   // Leaves out the nth sync from now, counted from 1.
   void skip_sync(int nth) { skip_ = nth; }
+  void before_next_sync(std::function<void()> call) { before_sync_ = std::move(call); }
   [[nodiscard]] int syncs() const { return syncs_; }
   // Lets so many operations through, and fails all others.
   void kill_after(int operations) { left_ = operations; }
@@ -45,6 +49,7 @@ class TestFile final : public port::File {
     if (!alive()) return base::fail_errno(EIO, "killed");
     if (skip_ > 0 && --skip_ == 0) return {};
     ++syncs_;
+    if (const auto call = std::exchange(before_sync_, nullptr)) call();
     return inner_.sync();
   }
 
@@ -74,6 +79,7 @@ class TestFile final : public port::File {
   port::File& inner_;
   int syncs_ = 0;
   int skip_ = 0;
+  std::function<void()> before_sync_;
   std::optional<int> left_;
 };
 
@@ -99,6 +105,26 @@ inline base::Result<std::string> read_all(port::File& file, bool verify = true) 
                      part.bytes.ascending());
   }
   return text;
+}
+
+// An empty object file as programs before page 0 made it: superblocks at 0 and 4,096.
+inline void make_version_1(port::File& file) {
+  Contents contents;
+  contents.block_bytes = kTestBlock;
+  base::Bytes blob = encode_contents(contents);
+  Superblock root;
+  root.version = 1;
+  root.file_id.fill(std::byte{7});
+  root.sequence = 1;
+  root.block_bytes = kTestBlock;
+  root.blob = {8192, 8192 + std::ssize(blob)};
+  root.blob_checksum = base::checksum(blob);
+  root.end = 8192 + kTestBlock;
+  blob.resize(static_cast<size_t>(kTestBlock));
+  const base::Bytes copy = encode_superblock(root);
+  const bool written = file.write_at(0, copy) && file.write_at(4096, copy) &&
+                       file.write_at(root.blob.begin, blob) && file.sync();
+  TESSERA_ASSERT(written);
 }
 
 class TestObjectFile {

@@ -1,53 +1,109 @@
 #include "tessera/daemon/file_guard.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <map>
 
-#include "tessera/pattern/encode.hpp"
+#include "tessera/lock/fcntl_locks.hpp"
+#include "tessera/lock/lock_client.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/test_directory.hpp"
 
 namespace tessera::daemon {
 namespace {
 
-using lock::LocalClient;
 using Kind = lock::LockClient::Event::Kind;
 
 constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kTurnMs = FileGuard::kTurnNs / kMs;
+
+// A client in the process of its server; frames are handed over when it looks.
+class Client {
+ public:
+  Client(lock::LockServer& server, lock::LockServer::Peer peer)
+      : server_(server),
+        peer_(peer),
+        client_("client", [this](base::Bytes frame) { to_server_.push_back(std::move(frame)); }) {
+    client_.connected(0);
+  }
+  lock::LockClient& side() { return client_; }
+  void deliver(base::Bytes frame) { to_client_.push_back(std::move(frame)); }
+  void exchange(int64_t now_ns) {
+    while (!to_server_.empty() || !to_client_.empty()) {
+      for (const base::Bytes& frame : std::exchange(to_server_, {})) {
+        EXPECT_TRUE(server_.receive(peer_, frame, now_ns));
+      }
+      for (const base::Bytes& frame : std::exchange(to_client_, {})) {
+        EXPECT_TRUE(client_.receive(frame, now_ns));
+      }
+    }
+  }
+
+ private:
+  lock::LockServer& server_;
+  const lock::LockServer::Peer peer_;
+  std::vector<base::Bytes> to_server_;
+  std::vector<base::Bytes> to_client_;
+  lock::LockClient client_;
+};
 
 class FileGuardTest : public ::testing::Test {
  protected:
-  FileGuardTest() {
-    std::ofstream(path_) << "bytes";
-    server_.start(0);
-  }
+  FileGuardTest() { std::ofstream(path_) << "bytes"; }
 
   std::unique_ptr<port::PlainFile> open() {
     return port::PlainFile::open(path_, {.read = true, .write = true}).value();
   }
-  void start() {
-    guard_.emplace(server_, open(), "f");
-    guard_->start(now_ns_);
+  void start(const lock::LockServerSettings& settings = {}) {
+    guard_.emplace(open());
+    server_.emplace(
+        settings, random_, nullptr,
+        [this](lock::LockServer::Peer peer, base::Bytes frame) {
+          client(static_cast<int>(peer)).deliver(std::move(frame));
+        },
+        &*guard_);
+    server_->start(now_ns_);
+    for (int i = 0; i < 2; ++i) {
+      clients_.push_back(
+          std::make_unique<Client>(*server_, static_cast<lock::LockServer::Peer>(i)));
+    }
   }
-  // Lets time pass in small steps.
+  Client& client(int i) { return *clients_[static_cast<size_t>(i)]; }
+  // What a daemon does after each batch of frames, and what clients do.
+  void look() {
+    for (int i = 0; i < 2; ++i) {
+      client(i).side().advance(now_ns_);
+      client(i).exchange(now_ns_);
+    }
+    server_->advance(now_ns_);
+    guard_->advance(*server_, now_ns_);
+    for (int i = 0; i < 2; ++i) {
+      client(i).exchange(now_ns_);
+      for (const auto& event : client(i).side().take_events()) {
+        seen_[{i, event.sequence}] = event.kind;
+      }
+    }
+  }
   void pass(int64_t ns) {
     for (const int64_t end_ns = now_ns_ + ns; now_ns_ < end_ns;) {
       now_ns_ += kMs;
-      server_.advance(now_ns_);
-      client_.advance(now_ns_);
-      guard_->advance(now_ns_);
-      for (const auto& event : client_.take_events(now_ns_)) seen_[event.sequence] = event.kind;
+      look();
     }
   }
-  lock::Sequence ask(int64_t begin, int64_t end) {
-    const lock::Sequence asked = client_.acquire(
-        {.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}}, now_ns_);
-    pass(2 * kMs);
+  lock::Sequence ask(int of, int64_t begin, int64_t end, bool recallable = false) {
+    const lock::Claim claim = {pattern::ByteSet::of({begin, end}).value()};
+    const lock::Sequence asked =
+        client(of).side().acquire({.file = "f", .claim = claim, .recallable = recallable}, now_ns_);
+    look();
     return asked;
   }
-  bool holds(lock::Sequence sequence) { return client_.holds(sequence, now_ns_); }
+  void release(int of, lock::Sequence sequence) {
+    client(of).side().release(sequence, now_ns_);
+    look();
+  }
+  bool holds(int of, lock::Sequence sequence) { return client(of).side().holds(sequence, now_ns_); }
   // Whether a program outside gets an fcntl lock on some byte now.
   bool outside_gets(port::PlainFile& file) {
     return file.try_lock_range(3, 4, port::RangeLock::kExclusive).value();
@@ -61,108 +117,148 @@ class FileGuardTest : public ::testing::Test {
   int64_t now_ns_ = 0;
   port::SeededRandom random_{1};
   std::optional<FileGuard> guard_;
-  lock::LockServer server_{
-      {}, random_, nullptr, [this](lock::LockServer::Peer peer, base::Bytes frame) {
-        if (peer == FileGuard::kPeer) {
-          guard_->deliver(std::move(frame));
-        } else {
-          client_.deliver(std::move(frame));
-        }
-      }};
-  LocalClient client_{server_, 1, "client"};
-  std::map<lock::Sequence, Kind> seen_;
+  std::optional<lock::LockServer> server_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::map<std::pair<int, lock::Sequence>, Kind> seen_;
 };
 
-TEST_F(FileGuardTest, WhoLocksByFcntlWaitsWhileAClientHoldsALock) {
+// (GUARD-1), (GUARD-2)
+TEST_F(FileGuardTest, TheFileIsLockedWhileAClientHasALockAndFreeAtOnceAfterwards) {
   start();
   const auto outside = open();
-  const lock::Sequence held = ask(100, 200);
-  ASSERT_TRUE(holds(held));
+  EXPECT_TRUE(outside_gets(*outside));
+  outside_releases(*outside);
+  const lock::Sequence held = ask(0, 100, 200);
+  ASSERT_TRUE(holds(0, held));
   EXPECT_FALSE(outside_gets(*outside));
   pass(500 * kMs);
   EXPECT_FALSE(outside_gets(*outside));
-  client_.release(held, now_ns_);
-  pass(100 * kMs);
+  release(0, held);
   EXPECT_TRUE(outside_gets(*outside));
 }
 
-TEST_F(FileGuardTest, AClientWaitsWhileAProgramOutsideHasTheFile) {
+// (GUARD-2): the file is not given back and taken again for each of those who wait for each other.
+TEST_F(FileGuardTest, TheFileIsPassedOnAmongClientsThatWait) {
+  start();
+  const auto outside = open();
+  const lock::Sequence first = ask(0, 0, 10);
+  const lock::Sequence second = ask(1, 5, 15);
+  EXPECT_FALSE(holds(1, second));
+  release(0, first);
+  EXPECT_TRUE(holds(1, second));
+  EXPECT_FALSE(outside_gets(*outside));
+  release(1, second);
+  EXPECT_TRUE(outside_gets(*outside));
+}
+
+TEST_F(FileGuardTest, AClientWaitsWhileAProgramOutsideHasTheFileAndHasItSoonAfterwards) {
+  start();
   const auto outside = open();
   ASSERT_TRUE(outside_gets(*outside));
-  start();
-  const lock::Sequence asked = ask(0, 10);
+  const lock::Sequence asked = ask(0, 0, 10);
   pass(100 * kMs);
-  EXPECT_FALSE(holds(asked));
+  EXPECT_FALSE(holds(0, asked));
   outside_releases(*outside);
-  pass(20 * kMs);
-  EXPECT_TRUE(holds(asked));
+  pass(2 * kMs);
+  EXPECT_TRUE(holds(0, asked));
 }
 
-// G2
-TEST_F(FileGuardTest, ABusyClientDoesNotStarveThoseOutside) {
+TEST_F(FileGuardTest, WhoMayNotWaitIsRefusedWhileAProgramOutsideHasTheFile) {
   start();
   const auto outside = open();
-  bool got = false;
-  for (int round = 0; round < 2000 && !got; ++round) {
-    const lock::Sequence held = ask(0, 10);
-    EXPECT_TRUE(holds(held) || !guard_->is_clients_turn());
-    client_.release(held, now_ns_);
-    got = outside_gets(*outside);
-  }
-  EXPECT_TRUE(got);
-  EXPECT_LT(now_ns_, 3'000 * kMs);
+  ASSERT_TRUE(outside_gets(*outside));
+  const lock::Claim claim = {pattern::ByteSet::of({0, 10}).value()};
+  const auto asked = client(0).side().acquire({.file = "f", .claim = claim, .wait_ns = 0}, now_ns_);
+  look();
+  EXPECT_EQ((seen_.at({0, asked})), Kind::kRefused);
+  outside_releases(*outside);
+  EXPECT_FALSE(guard_->next_due_ns());
 }
 
-// G3: clients that grant themselves locks, now and then.
-TEST_F(FileGuardTest, WhoUsesTheBoardKeepsTheFileButForMoments) {
-  const auto memory = std::make_unique<lock::BoardMemory>();
-  lock::BoardKeeper board(*memory, 1);
-  server_.use_board(board, {.file = "f"});
-  server_.set_outsider(FileGuard::kPeer);
+// (GUARD-3): some client has a lock at every moment.
+TEST_F(FileGuardTest, BusyClientsDoNotStarveProgramsOutside) {
   start();
   const auto outside = open();
-  lock::BoardSeat seat(*memory, 0, nullptr);
-  const lock::Claim claim = {pattern::ByteSet::of({0, 1}).value()};
-  const auto encoded = pattern::encode(claim.bytes.ascending());
+  std::optional<lock::Sequence> held[2];
+  int64_t waited_ns = 0;
   int turns = 0;
-  const auto live = [&](int64_t ns, bool claims) {
-    for (const int64_t end_ns = now_ns_ + ns; now_ns_ < end_ns;) {
-      pass(kMs);
-      if (guard_->is_clients_turn()) server_.open_board(now_ns_);
-      if (claims && now_ns_ % (100 * kMs) == 0) {
-        if (const auto held = seat.claim({1, 1, claim.mode, encoded}, claim)) {
-          EXPECT_FALSE(outside_gets(*outside));
-          seat.release(*held);
-        }
-      }
-      if (!outside_gets(*outside)) continue;
-      ++turns;
-      outside_releases(*outside);
+  for (int step = 0; step < 1000; ++step) {
+    const int of = step % 2;
+    if (!held[of]) held[of] = ask(of, 10 * of, 10 * of + 10);
+    pass(kMs);
+    const int other = 1 - of;
+    if (held[other] && holds(other, *held[other])) {
+      release(other, *std::exchange(held[other], std::nullopt));
     }
-  };
-  live(3500 * kMs, true);
-  // In each of three pauses at each of its milliseconds, or nearly.
-  EXPECT_GE(turns, 3);
-  EXPECT_LE(turns, 3 * 8);
-  // Nobody asked, and yet it is the clients' turn again.
-  EXPECT_TRUE(guard_->is_clients_turn());
-  live(2500 * kMs, false);
-  EXPECT_FALSE(guard_->is_clients_turn());
-  // Who claims finds the world's lock on the board, and asks; then the board is as it was.
-  EXPECT_FALSE(seat.claim({1, 1, claim.mode, encoded}, claim));
-  const lock::Sequence asked = ask(0, 10);
-  pass(20 * kMs);
-  EXPECT_TRUE(holds(asked));
-  client_.release(asked, now_ns_);
-  server_.open_board(now_ns_);
-  EXPECT_TRUE(seat.claim({1, 1, claim.mode, encoded}, claim));
+    waited_ns += kMs;
+    if (!outside_gets(*outside)) continue;
+    EXPECT_LE(waited_ns, FileGuard::kTurnNs + 5 * kMs);
+    outside_releases(*outside);
+    waited_ns = 0;
+    ++turns;
+  }
+  EXPECT_GE(turns, 1000 / (kTurnMs + 10));
+  // Most of the time is the clients'.
+  EXPECT_LE(turns, 8 * (1000 / kTurnMs));
 }
 
-TEST_F(FileGuardTest, AfterARestartTheRangeLockIsTakenAtOnce) {
+// (GUARD-3): a lock that is cached is recalled, and had again.
+TEST_F(FileGuardTest, ACachedLockDoesNotKeepProgramsOutsideOut) {
   start();
-  EXPECT_TRUE(guard_->is_clients_turn());
+  const auto outside = open();
+  const lock::Sequence cached = ask(0, 0, 10, true);
+  ASSERT_TRUE(holds(0, cached));
+  pass(FileGuard::kTurnNs - 2 * kMs);
+  EXPECT_EQ((seen_.at({0, cached})), Kind::kGranted);
+  pass(3 * kMs);
+  ASSERT_EQ((seen_.at({0, cached})), Kind::kRecalled);
+  EXPECT_FALSE(outside_gets(*outside));
+  const lock::Sequence waits = ask(1, 100, 110);
+  EXPECT_FALSE(holds(1, waits));
+  release(0, cached);
+  EXPECT_TRUE(outside_gets(*outside));
+  pass(10 * kMs);
+  EXPECT_FALSE(holds(1, waits));
+  outside_releases(*outside);
+  pass(2 * kMs);
+  EXPECT_TRUE(holds(1, waits));
+}
+
+// (GUARD-4): whoever locks by fcntl sees that clients want the file, also while it has it itself.
+TEST_F(FileGuardTest, TheMarkIsThereWhileClientsHaveTheFileOrWantIt) {
+  start();
+  const auto outside = open();
+  const auto other = open();
+  EXPECT_FALSE(lock::is_marked(*other));
+  const lock::Sequence held = ask(0, 0, 10);
+  EXPECT_TRUE(lock::is_marked(*other));
+  release(0, held);
+  EXPECT_FALSE(lock::is_marked(*other));
+  ASSERT_TRUE(outside_gets(*outside));
+  EXPECT_FALSE(lock::is_marked(*other));
+  const lock::Sequence waits = ask(0, 0, 10);
+  EXPECT_TRUE(lock::is_marked(*other));
+  release(0, waits);
+  EXPECT_FALSE(lock::is_marked(*other));
+}
+
+// (GUARD-2): what was granted before is reclaimed yet.
+TEST_F(FileGuardTest, AfterARestartTheFileIsTakenAtOnceAndKeptForTheGracePeriod) {
+  start({.restarted = true, .grace_ns = 500 * kMs});
+  look();
   const auto outside = open();
   EXPECT_FALSE(outside_gets(*outside));
+  pass(499 * kMs);
+  EXPECT_FALSE(outside_gets(*outside));
+  pass(2 * kMs);
+  EXPECT_TRUE(outside_gets(*outside));
+}
+
+TEST_F(FileGuardTest, AFileThatIsDeletedIsKnownAsSuch) {
+  start();
+  EXPECT_FALSE(guard_->is_deleted());
+  ASSERT_EQ(::unlink(path_.c_str()), 0);
+  EXPECT_TRUE(guard_->is_deleted());
 }
 
 }  // namespace

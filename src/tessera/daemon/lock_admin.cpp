@@ -38,9 +38,8 @@ lock::ServerFacts facts_of(const lock::LockServer& server, int64_t uptime_ns) {
   facts.lease_ns = server.lease_ns();
   facts.uptime_ns = uptime_ns;
   facts.sessions = base::exact_cast<int64_t>(server.sessions());
-  const size_t claimed = server.board_use().claimed;
-  facts.requests = base::exact_cast<int64_t>(server.requests() + claimed);
-  facts.held = base::exact_cast<int64_t>(server.held() + claimed);
+  facts.requests = base::exact_cast<int64_t>(server.requests());
+  facts.held = base::exact_cast<int64_t>(server.held());
   facts.early = base::exact_cast<int64_t>(server.early());
   facts.files = base::exact_cast<int64_t>(server.files());
   facts.pattern_bytes = base::exact_cast<int64_t>(server.pattern_bytes());
@@ -73,9 +72,7 @@ lock::OpenedToNodes LockAdmin::open(const lock::OpenToNodes& asked) const {
   return {};
 }
 
-// What clients have granted themselves is listed too: it is in the table once the board is closed.
 lock::LockList LockAdmin::list(const lock::ListLocks& asked, int64_t now_ns) {
-  server_.close_board(now_ns);
   lock::LockList page;
   page.facts = facts_of(server_, now_ns - start_ns_);
   page.next = asked.after;

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
 
 #include "tessera/daemon/lock_daemon.hpp"
+#include "tessera/daemon/proxy_daemon.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_transport.hpp"
 #include "tessera/port/system_random.hpp"
@@ -32,14 +34,13 @@ lock::LockClient::Asked bytes(int64_t begin, int64_t end) {
   return {.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}};
 }
 
-// Without and with a claim board.
-class LockAgentTest : public ::testing::TestWithParam<bool> {
+class LockAgentTest : public ::testing::Test {
  protected:
   ~LockAgentTest() override {
     if (server_ > 0) kill_server();
   }
 
-  void start_server(bool restarted = false) {
+  void start_server(bool restarted = false, size_t sessions_max = 100, size_t for_proxies = 0) {
     std::fflush(nullptr);
     server_ = ::fork();
     if (server_ != 0) return;
@@ -50,8 +51,9 @@ class LockAgentTest : public ::testing::TestWithParam<bool> {
     lock::LockServerSettings settings;
     settings.lease_ns = settings.grace_ns = kLeaseNs;
     settings.restarted = restarted;
+    settings.sessions_max = sessions_max;
+    settings.sessions_for_proxies = for_proxies;
     LockDaemon daemon(settings, {*transport, clock, random}, [](const std::string&) {});
-    if (GetParam()) daemon.offer_board(lock::BoardFile::create("f", random).value());
     daemon.serve(3'600'000 * kMs);
     ::_exit(0);
   }
@@ -61,8 +63,8 @@ class LockAgentTest : public ::testing::TestWithParam<bool> {
     server_ = 0;
   }
 
-  std::shared_ptr<LockAgent> agent(std::function<void()> revive = {}) {
-    return LockAgent::on_sockets(address_, "test", std::nullopt, std::move(revive)).value();
+  std::shared_ptr<LockAgent> agent(lock::LockConnection::Starters starters = {}) {
+    return LockAgent::on_sockets(address_, "test", std::nullopt, std::move(starters)).value();
   }
 
   const port::TestDirectory directory_ = {};
@@ -71,7 +73,7 @@ class LockAgentTest : public ::testing::TestWithParam<bool> {
   pid_t server_ = 0;
 };
 
-TEST_P(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
+TEST_F(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
   start_server();
   const auto shared = agent();
   std::atomic<int> inside = 0;
@@ -94,7 +96,7 @@ TEST_P(LockAgentTest, ThreadsOfOneProcessTakeTurns) {
   EXPECT_EQ(turns, 200);
 }
 
-TEST_P(LockAgentTest, ALockOutlastsALongTransfer) {
+TEST_F(LockAgentTest, ALockOutlastsALongTransfer) {
   start_server();
   const auto busy = agent();
   const auto lock = busy->acquire(bytes(0, 100)).value();
@@ -108,7 +110,7 @@ TEST_P(LockAgentTest, ALockOutlastsALongTransfer) {
   EXPECT_TRUE(other->acquire(bytes(50, 60)));
 }
 
-TEST_P(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
+TEST_F(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
   start_server();
   struct Seen {
     std::atomic<int> held;
@@ -137,7 +139,7 @@ TEST_P(LockAgentTest, AFrozenHolderIsToldThatItsLockIsGone) {
   EXPECT_EQ(seen->code, 1 + static_cast<int>(base::Code::kDenied));
 }
 
-TEST_P(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
+TEST_F(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
   start_server();
   const auto holder = agent();
   auto for_a_while = bytes(0, 100);
@@ -152,7 +154,7 @@ TEST_P(LockAgentTest, AHolderHearsOfItsLossAtTheNextLook) {
   EXPECT_EQ(confirmed.error().code, base::Code::kDenied);
 }
 
-TEST_P(LockAgentTest, ALockOutlastsItsServer) {
+TEST_F(LockAgentTest, ALockOutlastsItsServer) {
   start_server();
   const auto holder = agent();
   const auto lock = holder->acquire(bytes(0, 100)).value();
@@ -164,17 +166,17 @@ TEST_P(LockAgentTest, ALockOutlastsItsServer) {
   }
 }
 
-TEST_P(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
+TEST_F(LockAgentTest, ACachedLockCostsNoMessageUntilSomebodyWaitsForIt) {
   start_server();
   const auto keeper = agent();
-  const auto kept = keeper->keep(bytes(0, 100)).value();
+  const auto cached = keeper->acquire_cached(bytes(0, 100)).value();
   for (int access = 0; access < 1000; ++access) {
-    ASSERT_TRUE(kept->begin(clock_.now_ns()));
-    EXPECT_TRUE(kept->confirm(clock_.now_ns()));
-    kept->end();
+    ASSERT_TRUE(cached->begin(clock_.now_ns()));
+    EXPECT_TRUE(cached->confirm(clock_.now_ns()));
+    cached->end();
   }
   sleep_ns(3 * kLeaseNs);
-  ASSERT_TRUE(kept->begin(clock_.now_ns()));
+  ASSERT_TRUE(cached->begin(clock_.now_ns()));
   // In the middle of an access somebody asks: the access ends first.
   const auto other = agent();
   std::atomic<bool> granted = false;
@@ -182,24 +184,92 @@ TEST_P(LockAgentTest, AKeptLockCostsNoMessageUntilSomebodyWaitsForIt) {
     EXPECT_TRUE(other->acquire(bytes(50, 60)));
     granted = true;
   });
-  while (!kept->over()) sleep_ns(kMs);
-  EXPECT_FALSE(kept->begin(clock_.now_ns()));
+  while (!cached->over()) sleep_ns(kMs);
+  EXPECT_FALSE(cached->begin(clock_.now_ns()));
   EXPECT_FALSE(granted);
-  EXPECT_TRUE(kept->confirm(clock_.now_ns()));
-  kept->end();
+  EXPECT_TRUE(cached->confirm(clock_.now_ns()));
+  cached->end();
   asking.join();
   EXPECT_TRUE(granted);
 }
 
-TEST_P(LockAgentTest, AServerIsStartedWhenThereIsNone) {
-  const auto first = agent([this] {
+// A child that may open no more descriptors, and what it is told.
+TEST_F(LockAgentTest, WhoIsOutOfDescriptorsIsToldAtOnce) {
+  start_server();
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lacking = agent();
+    const rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    const auto asked = lacking->acquire(bytes(0, 100));
+    const bool named =
+        !asked && asked.error().message().find("Too many open files") != std::string::npos;
+    ::_exit(named ? 0 : 1);
+  }
+  int status = -1;
+  const int64_t begin_ns = clock_.now_ns();
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_LT(clock_.now_ns() - begin_ns, 10'000 * kMs);
+}
+
+TEST_F(LockAgentTest, WhoFindsNoRoomIsToldAtOnce) {
+  start_server(false, 1);
+  const auto first = agent();
+  const auto held = first->acquire(bytes(0, 100));
+  ASSERT_TRUE(held);
+  const int64_t begin_ns = clock_.now_ns();
+  const auto refused = agent()->acquire(bytes(200, 300));
+  EXPECT_LT(clock_.now_ns() - begin_ns, 10'000 * kMs);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().context.find("ulimit -n"), std::string::npos);
+  EXPECT_TRUE(first->confirm(*held));
+}
+
+TEST_F(LockAgentTest, WhoFindsNoRoomGoesThroughAProxy) {
+  start_server(false, 2, 1);
+  const auto first = agent();
+  const auto held = first->acquire(bytes(0, 100));
+  ASSERT_TRUE(held);
+  const std::string proxy_address = "unix:" + directory_.path("proxy");
+  pid_t proxy = 0;
+  const auto start_proxy = [&]() -> base::Result<std::string> {
+    std::fflush(nullptr);
+    if (proxy == 0) proxy = ::fork();
+    if (proxy != 0) return proxy_address;
+    const auto transport = port::PosixTransport::create().value();
+    EXPECT_TRUE(transport->listen(proxy_address));
+    const port::PosixClock clock;
+    port::SystemRandom random;
+    ProxyDaemon daemon(address_, "proxy", {*transport, clock, random}, [](const std::string&) {});
+    daemon.serve(3'600'000 * kMs);
+    ::_exit(0);
+  };
+  const auto second = agent({.start_proxy = start_proxy});
+  EXPECT_TRUE(second->acquire(bytes(200, 300)));
+  ASSERT_NE(proxy, 0);
+  auto now_or_never = bytes(50, 60);
+  now_or_never.wait_ns = 0;
+  EXPECT_EQ(second->acquire(now_or_never).error().code, base::Code::kRetry);
+  EXPECT_TRUE(first->confirm(*held));
+  // One that was killed is started again.
+  ::kill(proxy, SIGKILL);
+  ::waitpid(proxy, nullptr, 0);
+  proxy = 0;
+  first->release(*held);
+  EXPECT_TRUE(second->acquire(bytes(50, 60)));
+  ::kill(proxy, SIGKILL);
+  ::waitpid(proxy, nullptr, 0);
+}
+
+TEST_F(LockAgentTest, AServerIsStartedWhenThereIsNone) {
+  const auto first = agent({.revive = [this] {
     if (server_ == 0) start_server();
-  });
+  }});
   EXPECT_TRUE(first->acquire(bytes(0, 100)));
   EXPECT_NE(server_, 0);
 }
-
-INSTANTIATE_TEST_SUITE_P(Boards, LockAgentTest, ::testing::Bool());
 
 }  // namespace
 }  // namespace tessera::daemon

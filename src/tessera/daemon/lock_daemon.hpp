@@ -14,21 +14,17 @@
 #include "tessera/daemon/frame_daemon.hpp"
 #include "tessera/daemon/inquiry.hpp"
 #include "tessera/daemon/lock_admin.hpp"
-#include "tessera/lock/board_file.hpp"
 #include "tessera/lock/lock_server.hpp"
 
 namespace tessera::daemon {
 
 class LockDaemon final : public FrameDaemon {
  public:
-  LockDaemon(const lock::LockServerSettings& settings, const World& world, Log log);
+  // With a guard it is the server of one file, and keeps its clients and the programs that lock
+  // that file by fcntl apart.
+  LockDaemon(const lock::LockServerSettings& settings, const World& world, Log log,
+             std::unique_ptr<FileGuard> guard = nullptr);
 
-  // Keeps its clients and the programs that lock a file by fcntl apart (file_guard.hpp). `name` is
-  // what clients call the file. Before serve(), once.
-  void guard(std::unique_ptr<port::PlainFile> file, std::string name);
-  // Lets the clients of this node grant themselves locks of a file while nobody else wants them
-  // (lock/claim_board.hpp). Before serve(), once.
-  void offer_board(std::unique_ptr<lock::BoardFile> board);
   // Calls the function when the first client has come, before it is granted anything, and when the
   // last has gone.
   void watch_clients(std::function<void(bool has_clients)> watch) { watch_ = std::move(watch); }
@@ -44,8 +40,7 @@ class LockDaemon final : public FrameDaemon {
   }
 
   [[nodiscard]] const lock::LockServer& server() const { return server_; }
-  // Sessions of others than the guard.
-  [[nodiscard]] size_t clients() const;
+  [[nodiscard]] size_t clients() const { return server_.sessions(); }
 
  private:
   [[nodiscard]] base::Result<void> take_frame(const port::Event& event) override;
@@ -53,12 +48,10 @@ class LockDaemon final : public FrameDaemon {
   void advance(int64_t now_ns) override;
   [[nodiscard]] std::optional<int64_t> next_due_ns() const override;
   void tell_clients();
-  [[nodiscard]] bool may_open_board() const;
 
-  std::unique_ptr<lock::BoardFile> board_;
+  const std::unique_ptr<FileGuard> guard_;
   lock::LockServer server_;
   const int64_t start_ns_;
-  std::optional<FileGuard> guard_;
   std::function<void(bool has_clients)> watch_;
   bool had_clients_ = false;
   LockAdmin admin_;

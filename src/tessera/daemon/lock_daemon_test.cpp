@@ -11,7 +11,6 @@
 #include <array>
 #include <atomic>
 
-#include "tessera/lock/board_file.hpp"
 #include "tessera/lock/lock_connection.hpp"
 #include "tessera/pattern/model_test_support.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
@@ -40,8 +39,7 @@ class Client {
  public:
   explicit Client(const std::string& address, std::optional<port::SecretKey> key = std::nullopt)
       : sockets_(port::AuthenticatedSockets::create(std::move(key)).value()),
-        connection_(address, "test",
-                    {sockets_->transport(), clock_, {}, lock::boards_at(address)}) {}
+        connection_(address, "test", {sockets_->transport(), clock_}) {}
 
   Sequence ask(int64_t begin, int64_t end) {
     return connection_.ask({.file = "f", .claim = {pattern::ByteSet::of({begin, end}).value()}});
@@ -54,9 +52,6 @@ class Client {
   }
   void live(int64_t for_ns) { connection_.live(for_ns); }
   [[nodiscard]] bool holds(Sequence sequence) const { return connection_.holds(sequence); }
-  [[nodiscard]] bool holds_undisturbed(Sequence sequence) const {
-    return connection_.holds_undisturbed(sequence);
-  }
   // Why it is not connected.
   [[nodiscard]] base::Error trouble() const {
     return connection_.trouble().value_or(base::Error{});
@@ -68,8 +63,7 @@ class Client {
   lock::LockConnection connection_;
 };
 
-// Without and with a claim board.
-class LockDaemonTest : public ::testing::TestWithParam<bool> {
+class LockDaemonTest : public ::testing::Test {
  protected:
   ~LockDaemonTest() override {
     while (!children_.empty()) end(children_.back());
@@ -100,10 +94,8 @@ class LockDaemonTest : public ::testing::TestWithParam<bool> {
       lock::LockServerSettings settings;
       settings.lease_ns = settings.grace_ns = kLeaseNs;
       settings.restarted = restarted;
-      settings.quiet_ns = kMs;
       LockDaemon daemon(settings, {transport, clock, random},
                         [this](const std::string&) { ++lines_->logged; });
-      if (GetParam()) daemon.offer_board(lock::BoardFile::create("f", random).value());
       daemon.serve(3'600'000 * kMs);
     });
   }
@@ -119,14 +111,8 @@ class LockDaemonTest : public ::testing::TestWithParam<bool> {
     lines_->held = 0;
     const pid_t child = spawn([this, begin, end] {
       Client client(address_);
-      // Once it is known to the server it claims what it wants, where there is a board.
-      const Sequence first = client.ask(begin, end);
-      ASSERT_EQ(client.wait(first), Kind::kGranted);
-      client.release(first);
-      client.live(5 * kMs);
       const Sequence sequence = client.ask(begin, end);
       ASSERT_EQ(client.wait(sequence), Kind::kGranted);
-      if (client.holds_undisturbed(sequence)) ++lines_->claimed;
       lines_->held = 1;
       while (client.holds(sequence)) client.live(10 * kMs);
       lines_->held = 2;
@@ -156,8 +142,7 @@ class LockDaemonTest : public ::testing::TestWithParam<bool> {
   struct Lines {
     std::atomic<int> logged;
     std::atomic<int> tcp_port;
-    std::atomic<int> held;     // 1 held, 2 lost
-    std::atomic<int> claimed;  // by holders, on the board
+    std::atomic<int> held;  // 1 held, 2 lost
   };
   const port::TestDirectory directory_;
   const std::string address_ = "unix:" + directory_.path("locks");
@@ -167,7 +152,7 @@ class LockDaemonTest : public ::testing::TestWithParam<bool> {
   std::vector<pid_t> children_;
 };
 
-TEST_P(LockDaemonTest, ProcessesTakeTurns) {
+TEST_F(LockDaemonTest, ProcessesTakeTurns) {
   serve(false);
   constexpr int kRanks = 4;
   struct Place {
@@ -189,13 +174,12 @@ TEST_P(LockDaemonTest, ProcessesTakeTurns) {
   EXPECT_EQ(place->turns, kRanks * 50);
 }
 
-TEST_P(LockDaemonTest, P1NobodyIsInBytesOfAnother) {
+TEST_F(LockDaemonTest, P1NobodyIsInBytesOfAnother) {
   serve(false);
   constexpr int64_t kBytes = 24;
   struct Place {
     std::array<std::atomic<int>, kBytes> inside;
     std::atomic<int> turns;
-    std::atomic<int> claims;
   };
   const port::SharedByChildren<Place> place;
   port::run_processes(4, [&](int rank) {
@@ -207,7 +191,6 @@ TEST_P(LockDaemonTest, P1NobodyIsInBytesOfAnother) {
       const Sequence sequence = client.ask(begin, end);
       ASSERT_EQ(client.wait(sequence), Kind::kGranted);
       for (int64_t i = begin; i < end; ++i) EXPECT_EQ(place->inside[size_t(i)].fetch_add(1), 0);
-      if (client.holds_undisturbed(sequence)) ++place->claims;
       ++place->turns;
       if (turn % 16 == 0) ::usleep(1000);
       for (int64_t i = begin; i < end; ++i) EXPECT_EQ(place->inside[size_t(i)].fetch_sub(1), 1);
@@ -215,10 +198,9 @@ TEST_P(LockDaemonTest, P1NobodyIsInBytesOfAnother) {
     }
   });
   EXPECT_EQ(place->turns, 4 * pattern::model::rounds(500));
-  EXPECT_EQ(place->claims > 0, GetParam());
 }
 
-TEST_P(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
+TEST_F(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
   serve(false);
   Client client(address_);
   for (int round = 0; round < pattern::model::rounds(20); ++round) {
@@ -226,10 +208,9 @@ TEST_P(LockDaemonTest, P2AKilledHolderDelaysOthersByItsLease) {
     const Sequence sequence = wait_out(client, [&] { end(holder); });
     client.release(sequence);
   }
-  EXPECT_EQ(lines_->claimed > 0, GetParam());
 }
 
-TEST_P(LockDaemonTest, P2AFrozenHolderDoesTooAndLearnsOfIt) {
+TEST_F(LockDaemonTest, P2AFrozenHolderDoesTooAndLearnsOfIt) {
   serve(false);
   Client client(address_);
   for (int round = 0; round < pattern::model::rounds(20); ++round) {
@@ -242,10 +223,9 @@ TEST_P(LockDaemonTest, P2AFrozenHolderDoesTooAndLearnsOfIt) {
     client.release(sequence);
     end(holder);
   }
-  EXPECT_EQ(lines_->claimed > 0, GetParam());
 }
 
-TEST_P(LockDaemonTest, P4AKilledServerForgetsNoLock) {
+TEST_F(LockDaemonTest, P4AKilledServerForgetsNoLock) {
   pid_t server = serve(false);
   Client client(address_);
   const pid_t holder = hold(0, 100);
@@ -264,7 +244,7 @@ TEST_P(LockDaemonTest, P4AKilledServerForgetsNoLock) {
 }
 
 // The control: a server that does not wait for those who had locks grants them twice.
-TEST_P(LockDaemonTest, P4ControlAServerWithoutGraceDoes) {
+TEST_F(LockDaemonTest, P4ControlAServerWithoutGraceDoes) {
   const pid_t server = serve(false);
   const pid_t holder = hold(0, 100);
   end(server);
@@ -297,7 +277,7 @@ std::vector<port::Descriptor> bad_clients(const std::string& address) {
   return sockets;
 }
 
-TEST_P(LockDaemonTest, GarbageAndHalfFramesHarmNobody) {
+TEST_F(LockDaemonTest, GarbageAndHalfFramesHarmNobody) {
   serve(false);
   Client client(address_);
   const Sequence sequence = client.ask(0, 100);
@@ -314,7 +294,7 @@ TEST_P(LockDaemonTest, GarbageAndHalfFramesHarmNobody) {
   EXPECT_EQ(client.wait(again), Kind::kGranted);
 }
 
-TEST_P(LockDaemonTest, LocksOverTcpExcludeThoseOverAUnixSocket) {
+TEST_F(LockDaemonTest, LocksOverTcpExcludeThoseOverAUnixSocket) {
   serve(false);
   Client near(address_);
   Client far(tcp_address(), key_);
@@ -327,7 +307,7 @@ TEST_P(LockDaemonTest, LocksOverTcpExcludeThoseOverAUnixSocket) {
   EXPECT_EQ(near.wait(second), Kind::kGranted);
 }
 
-TEST_P(LockDaemonTest, WhoHasAnotherKeyGetsNothingAndHarmsNobody) {
+TEST_F(LockDaemonTest, WhoHasAnotherKeyGetsNothingAndHarmsNobody) {
   serve(false);
   Client client(tcp_address(), key_);
   const Sequence held = client.ask(0, 100);
@@ -349,8 +329,6 @@ TEST_P(LockDaemonTest, WhoHasAnotherKeyGetsNothingAndHarmsNobody) {
   EXPECT_EQ(friendly.wait(friendly.ask(200, 300)), Kind::kGranted);
   EXPECT_EQ(friendly.trouble().context, "");
 }
-
-INSTANTIATE_TEST_SUITE_P(Boards, LockDaemonTest, ::testing::Bool());
 
 }  // namespace
 }  // namespace tessera::daemon

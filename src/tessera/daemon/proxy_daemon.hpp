@@ -22,6 +22,9 @@ class ProxyDaemon final : public FrameDaemon {
   ~ProxyDaemon() override;
 
   [[nodiscard]] const lock::LockProxy& proxy() const { return proxy_; }
+  [[nodiscard]] size_t clients() const {
+    return proxy_.server() == nullptr ? 0 : proxy_.server()->sessions();
+  }
 
  private:
   [[nodiscard]] base::Result<void> take_frame(const port::Event& event) override;

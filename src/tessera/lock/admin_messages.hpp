@@ -134,7 +134,7 @@ struct CountName {
   const char* about;
   uint64_t LockServer::Counts::*count;
 };
-inline constexpr std::array<CountName, 8> kCountNames = {{
+inline constexpr std::array<CountName, 7> kCountNames = {{
     {"granted", "Locks granted", &LockServer::Counts::granted},
     {"waited", "Locks granted after their request had to wait", &LockServer::Counts::waited},
     {"refused", "Requests refused", &LockServer::Counts::refused},
@@ -143,8 +143,6 @@ inline constexpr std::array<CountName, 8> kCountNames = {{
      &LockServer::Counts::expired_sessions},
     {"lost", "Locks and requests taken away", &LockServer::Counts::lost},
     {"reclaimed", "Locks reclaimed after a restart", &LockServer::Counts::reclaimed},
-    {"claimed", "Locks that clients granted themselves on the claim board",
-     &LockServer::Counts::claimed},
 }};
 
 [[nodiscard]] base::Bytes encode(const AdminMessage& message);

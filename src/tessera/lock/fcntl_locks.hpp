@@ -13,6 +13,17 @@
 
 namespace tessera::lock {
 
+// A byte that no access reaches, by which the server of a file shows that it has clients: it locks
+// it while they hold locks of the file or wait for them. Whoever locks the whole file by fcntl
+// looks the same, for as long.
+inline constexpr pattern::Interval kServerMark = {pattern::kMaxPosition - 2,
+                                                  pattern::kMaxPosition - 1};
+
+// Whether it is locked by others than this open file.
+[[nodiscard]] inline bool is_marked(const port::PlainFile& file) {
+  return file.is_locked_elsewhere(kServerMark.begin, kServerMark.end, port::RangeLock::kExclusive);
+}
+
 class FcntlLocks final : public Locks {
  public:
   // Requires that the file outlives it, and that it outlives whatever it granted.

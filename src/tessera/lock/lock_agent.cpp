@@ -1,11 +1,11 @@
 #include "tessera/lock/lock_agent.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <utility>
 
 #include "tessera/base/checked.hpp"
-#include "tessera/lock/board_file.hpp"
 #include "tessera/pattern/encode.hpp"
 #include "tessera/port/authenticated_sockets.hpp"
 
@@ -33,6 +33,11 @@ constexpr int64_t kLookNs = 100'000'000;  // before a lease is known
 // Of a lease, what has to be left when a lock is put to use.
 constexpr int64_t kMarginPart = 4;
 
+// Waiting gives no process more of them.
+bool is_out_of_descriptors(const std::optional<base::Error>& trouble) {
+  return trouble && (trouble->errno_value == EMFILE || trouble->errno_value == ENFILE);
+}
+
 Result<void> check_size(const pattern::ByteSet& bytes) {
   const pattern::Pattern& runs = bytes.ascending();
   if (runs.shape().weight() <= kSmallWeight) return {};
@@ -48,27 +53,26 @@ LockAgent::LockAgent(const std::string& address, const std::string& name, World 
       clock_(world.clock),
       address_(address),
       inside_(address, name,
-              LockConnection::World{world.transport, world.clock, std::move(world.revive),
-                                    std::move(world.open_board)}) {}
+              LockConnection::World{world.transport, world.clock, std::move(world.starters)}) {}
 
 Result<std::shared_ptr<LockAgent>> LockAgent::on_sockets(const std::string& address,
                                                          const std::string& name,
                                                          std::optional<port::SecretKey> key,
-                                                         std::function<void()> revive) {
+                                                         LockConnection::Starters starters) {
   struct Whole {
     Whole(std::unique_ptr<port::AuthenticatedSockets> made, const std::string& address,
-          const std::string& name, std::function<void()> revive)
+          const std::string& name, LockConnection::Starters starters)
         : sockets(std::move(made)),
           agent(address, name,
-                {sockets->transport(), [this] { sockets->wake(); }, clock, std::move(revive),
-                 boards_at(address)}) {}
+                {sockets->transport(), [this] { sockets->wake(); }, clock, std::move(starters)}) {}
     const port::PosixClock clock;
     const std::unique_ptr<port::AuthenticatedSockets> sockets;
     LockAgent agent;
   };
   TESSERA_TRY(auto sockets, port::AuthenticatedSockets::create(std::move(key)));
   sockets->look_before_sleep(kAwakeNs);
-  const auto whole = std::make_shared<Whole>(std::move(sockets), address, name, std::move(revive));
+  const auto whole =
+      std::make_shared<Whole>(std::move(sockets), address, name, std::move(starters));
   return std::shared_ptr<LockAgent>(whole, &whole->agent);
 }
 
@@ -95,9 +99,11 @@ LockAgent::Entry LockAgent::enter() {
 
 void LockAgent::lead(Entry& inside, int64_t until_ns) {
   leading_ = true;
+  // What is given back from here on wakes the step; the wake of what was before may be taken.
+  update_cached(inside);
   inside->step(wanting_ > 0 ? clock_.now_ns() : until_ns);
   leading_ = false;
-  tell_kept(inside);
+  update_cached(inside);
   if (following_ + wanting_ == 0) return;
   inside_.notify_all();
   step_aside(inside, kAsideNs);
@@ -129,7 +135,6 @@ Result<Sequence> LockAgent::ask(Entry& inside, const LockClient::Asked& asked) {
   TESSERA_TRY_VOID(check_size(asked.claim.bytes));
   for (;;) {
     const Sequence sequence = inside->ask(asked);
-    if (inside->take_claimed(sequence)) return sequence;
     TESSERA_TRY_VOID(wait(inside, sequence, asked.wait_ns));
     if (settle(inside, sequence)) return sequence;
   }
@@ -146,7 +151,8 @@ Result<void> LockAgent::wait(Entry& inside, Sequence sequence, int64_t wait_ns) 
     }
     const int64_t now_ns = clock_.now_ns();
     const int64_t silent_since_ns = std::max(begin_ns, inside->reached_ns());
-    if (now_ns - silent_since_ns > kUnreachableNs || now_ns - begin_ns > patience_ns) {
+    if (now_ns - silent_since_ns > kUnreachableNs || now_ns - begin_ns > patience_ns ||
+        is_out_of_descriptors(inside->trouble())) {
       return give_up(inside, sequence);
     }
     follow(inside);
@@ -172,23 +178,22 @@ bool LockAgent::settle(Entry& inside, Sequence sequence) {
   return true;
 }
 
-Result<std::shared_ptr<KeptLock>> LockAgent::keep(LockClient::Asked asked) {
+Result<std::shared_ptr<CachedLock>> LockAgent::acquire_cached(LockClient::Asked asked) {
   asked.recallable = true;
   auto inside = enter();
   start_keeper();
   if (!keeper_.running()) return base::fail(Code::kRetry, "no thread to listen for recalls");
   TESSERA_TRY(const Sequence sequence, ask(inside, asked));
-  const auto lock =
-      std::make_shared<KeptLock>(clock_.now_ns(), [this, sequence] { give_back(sequence); });
-  kept_.emplace(sequence, lock);
-  tell_kept(inside);
+  const auto lock = std::make_shared<CachedLock>([this, sequence] { give_back(sequence); });
+  cached_.emplace(sequence, lock);
+  update_cached(inside);
   inside_.notify_all();
   return lock;
 }
 
-void LockAgent::tell_kept(Entry& inside) {
+void LockAgent::update_cached(Entry& inside) {
   const int64_t margin_ns = inside->lease_ns() / kMarginPart;
-  for (auto& [sequence, lock] : kept_) {
+  for (auto& [sequence, lock] : cached_) {
     lock->extend(inside->valid_until_ns(), margin_ns);
     while (const auto event = inside->take_event(sequence)) {
       if (event->kind == LockClient::Event::Kind::kRecalled) lock->recall();
@@ -198,7 +203,7 @@ void LockAgent::tell_kept(Entry& inside) {
   const auto unused = unused_.with([](auto& sequences) { return std::exchange(sequences, {}); });
   for (const Sequence sequence : unused) {
     inside->release(sequence);
-    kept_.erase(sequence);
+    cached_.erase(sequence);
   }
 }
 
@@ -212,7 +217,6 @@ void LockAgent::release(Sequence sequence) { enter()->release(sequence); }
 
 Result<void> LockAgent::confirm(Sequence sequence) {
   auto inside = enter();
-  if (inside->holds_undisturbed(sequence)) return {};
   if (inside->catch_up()) inside_.notify_all();
   if (inside->holds(sequence)) return {};
   const auto event = inside->take_event(sequence);
@@ -230,9 +234,7 @@ void LockAgent::watch() {
   while (!stopping_) {
     const int64_t lease_ns = inside->lease_ns();
     inside.wait_for(lease_ns > 0 ? lease_ns / kLooksPerLease : kLookNs);
-    // Who claims on a board never waits for the server; somebody has to hear what it says.
-    if (!leading_ && inside->catch_up()) tell_kept(inside);
-    while (!stopping_ && !leading_ && (inside->is_due() || !kept_.empty())) {
+    while (!stopping_ && !leading_ && (inside->is_due() || !cached_.empty())) {
       lead(inside, clock_.now_ns() + kListenNs);
     }
   }

@@ -2,8 +2,7 @@
 //
 // The thread that waits carries the frames of all threads; a keeper of its own says now and then
 // that the process is alive, so that a lock outlasts a long transfer. A process that is frozen says
-// nothing, and loses its locks. While it keeps locks that may be recalled, the keeper listens. A
-// lock that is granted by the server's claim board costs neither a message nor a system call.
+// nothing, and loses its locks. While it caches locks, the keeper listens.
 //   (A1) One thread at a time uses the connection; whoever wants it next interrupts the one that
 //        waits inside.
 //   (A2) A lock that acquire() answers will be held for a good part of a lease yet.
@@ -19,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/lock/kept_lock.hpp"
+#include "tessera/lock/cached_lock.hpp"
 #include "tessera/lock/lock_connection.hpp"
 #include "tessera/port/clock.hpp"
 #include "tessera/port/guarded.hpp"
@@ -42,19 +41,15 @@ class LockAgent {
     // called from any thread.
     std::function<void()> wake;
     const port::Clock& clock;
-    // Called while the server cannot be reached: starts one, where that is possible. May be empty.
-    std::function<void()> revive = {};
-    // Takes a place at the claim board of the server. May be empty: boards are not used.
-    LockClient::OpenBoard open_board = {};
+    LockConnection::Starters starters = {};
   };
 
   // `name` is what those who look at the server see. Requires that all of the world outlive it.
   LockAgent(const std::string& address, const std::string& name, World world);
-  // On sockets of its own, and at the claim board of a server of this node. Addresses of TCP need a
-  // key.
+  // On sockets of its own. Addresses of TCP need a key.
   [[nodiscard]] static base::Result<std::shared_ptr<LockAgent>> on_sockets(
       const std::string& address, const std::string& name, std::optional<port::SecretKey> key,
-      std::function<void()> revive = {});
+      LockConnection::Starters starters = {});
   // Requires that no other function is running.
   ~LockAgent();
   LockAgent(const LockAgent&) = delete;
@@ -72,7 +67,7 @@ class LockAgent {
 
   // Waits for a lock as acquire() does, to keep it until somebody else waits for it. Requires that
   // the agent outlives it. Fails with kRetry also where there is no thread to listen.
-  [[nodiscard]] base::Result<std::shared_ptr<KeptLock>> keep(LockClient::Asked asked);
+  [[nodiscard]] base::Result<std::shared_ptr<CachedLock>> acquire_cached(LockClient::Asked asked);
 
  private:
   using Entry = port::Monitor<LockConnection>::Entry;
@@ -92,8 +87,8 @@ class LockAgent {
   // What the keeper does, until the end.
   void watch();
   void start_keeper();
-  // Tells kept locks what has happened to them, and gives back those that are not used any more.
-  void tell_kept(Entry& inside);
+  // Tells cached locks what has happened to them, and gives back those that are not used any more.
+  void update_cached(Entry& inside);
   void give_back(Sequence sequence);
 
   const std::function<void()> wake_;
@@ -104,9 +99,9 @@ class LockAgent {
   std::atomic<int> following_ = 0;     // threads that let others in
   std::atomic<bool> stopping_ = false;
   port::Monitor<LockConnection> inside_;
-  port::QuietThread keeper_;                            // used only inside
-  std::map<Sequence, std::shared_ptr<KeptLock>> kept_;  // used only inside
-  // Kept locks that nobody uses any more; whoever is inside next gives them back.
+  port::QuietThread keeper_;                                // used only inside
+  std::map<Sequence, std::shared_ptr<CachedLock>> cached_;  // used only inside
+  // Cached locks that nobody uses any more; whoever is inside next gives them back.
   port::Guarded<std::vector<Sequence>> unused_;
 };
 

@@ -14,8 +14,6 @@ using base::Code;
 
 // Messages in a lease: two may be lost.
 constexpr int64_t kRenewalsPerLease = 3;
-// Of a lease, what has to be left for a claim (C5).
-constexpr int64_t kClaimPart = 4;
 
 const char* text_of(Loss why) {
   switch (why) {
@@ -27,6 +25,8 @@ const char* text_of(Loss why) {
       return "the lock was broken by an administrator";
     case Loss::kUpstream:
       return "the lock proxy of the node has lost it to the lock server";
+    case Loss::kFull:
+      return "the lock server has as many clients as it may have descriptors (ulimit -n)";
   }
   return "the lock was taken away";
 }
@@ -64,42 +64,8 @@ Sequence LockClient::acquire(const Asked& asked, int64_t now_ns) {
   request.message.recallable = asked.recallable;
   request.message.bytes = pattern::encode(asked.claim.bytes.ascending());
   Request& kept = requests_.emplace(sequence, std::move(request)).first->second;
-  if (greeted_ && !claim(asked, kept, now_ns)) ask(kept, now_ns);
+  if (greeted_) ask(kept, now_ns);
   return sequence;
-}
-
-// What may be recalled is asked for: whoever wants it finds the server, and the server its holder.
-bool LockClient::claim(const Asked& asked, Request& request, int64_t now_ns) {
-  if (!seat_ || asked.file != board_file_ || asked.recallable || asked.hold_ns != 0) return false;
-  if (now_ns + lease_ns_ / kClaimPart > valid_until_ns_ || any(State::kReclaimed)) return false;
-  request.place = seat_->claim(
-      {session_, request.message.sequence, asked.claim.mode, request.message.bytes}, asked.claim);
-  if (!request.place) return false;
-  claimed_ = true;
-  request.state = State::kHeld;
-  request.standing = {identity(), via_};
-  events_.push_back({Event::Kind::kGranted, request.message.sequence});
-  return true;
-}
-
-bool LockClient::take_claimed(Sequence sequence) {
-  if (events_.empty() || events_.back().sequence != sequence) return false;
-  const auto at = requests_.find(sequence);
-  if (at == requests_.end() || !at->second.place) return false;
-  TESSERA_ASSERT(events_.back().kind == Event::Kind::kGranted);
-  events_.pop_back();
-  return true;
-}
-
-bool LockClient::unclaim(Request& request) {
-  if (!request.place || !seat_) return true;
-  return !seat_->release(*std::exchange(request.place, std::nullopt));
-}
-
-bool LockClient::holds_undisturbed(Sequence sequence, int64_t now_ns) const {
-  const auto at = requests_.find(sequence);
-  return at != requests_.end() && at->second.place && seat_ &&
-         seat_->undisturbed(*at->second.place) && now_ns < valid_until_ns_;
 }
 
 void LockClient::ask(Request& request, int64_t now_ns) {
@@ -112,9 +78,8 @@ void LockClient::ask(Request& request, int64_t now_ns) {
 void LockClient::release(Sequence sequence, int64_t now_ns) {
   const auto at = requests_.find(sequence);
   if (at == requests_.end()) return;
-  const bool is_known = unclaim(at->second);
   requests_.erase(at);
-  if (is_known && greeted_) say(Release{sequence, oldest(), now_ns});
+  if (greeted_) say(Release{sequence, oldest(), now_ns});
 }
 
 bool LockClient::holds(Sequence sequence, int64_t now_ns, int64_t for_ns) const {
@@ -141,9 +106,7 @@ void LockClient::connected(int64_t now_ns) {
 void LockClient::disconnected() { connected_ = greeted_ = dismissed_ = false; }
 
 void LockClient::leave() {
-  for (auto& [sequence, request] : requests_) static_cast<void>(unclaim(request));
   requests_.clear();
-  claimed_ = lingers_ = false;
   if (greeted_) say(Goodbye{});
   session_ = 0;
   secret_ = 0;
@@ -153,7 +116,8 @@ void LockClient::leave() {
 
 void LockClient::greet(int64_t now_ns) {
   named_ns_ = now_ns;
-  say(Hello{epoch_, session_, secret_, now_ns, name_, active()});
+  const bool is_proxy = idle_ == Idle::kRenewed;
+  say(Hello{epoch_, session_, secret_, now_ns, name_, active(), is_proxy});
 }
 
 base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
@@ -163,9 +127,6 @@ base::Result<void> LockClient::on(const Welcome& welcome, int64_t now_ns) {
   if (expire(now_ns)) return {};
   if (!welcome.resumed && !restarted) lose_held(text_of(Loss::kExpired));
   if (restarted) {
-    // (C6)
-    seat_.reset();
-    for (auto& [sequence, request] : requests_) request.place.reset();
     // What is held under the lease of the old server is asked for again; until then that lease
     // counts, as the new server grants it to nobody else.
     for (auto& [sequence, request] : requests_) {
@@ -211,13 +172,6 @@ void LockClient::on(const Recall& recall) {
   events_.push_back({Event::Kind::kRecalled, recall.sequence});
 }
 
-void LockClient::on(const BoardAt& offered) {
-  // A server has one board, and offers it on each connection.
-  if (!open_board_ || seat_) return;
-  seat_ = open_board_(offered);
-  board_file_ = offered.file;
-}
-
 void LockClient::on(const Refused& refused) {
   const auto at = requests_.find(refused.sequence);
   if (at == requests_.end()) return;
@@ -259,9 +213,20 @@ bool LockClient::expire(int64_t now_ns) {
 void LockClient::lose(Sequence sequence, const std::string& why) {
   const auto at = requests_.find(sequence);
   if (at == requests_.end()) return;
-  static_cast<void>(unclaim(at->second));
   requests_.erase(at);
   events_.push_back({Event::Kind::kLost, sequence, base::Error{Code::kFailed, 0, why}});
+}
+
+// What is held under an older lease counts until that is over.
+void LockClient::refuse_asked(const std::string& why) {
+  std::vector<Sequence> asked;
+  for (const auto& [sequence, request] : requests_) {
+    if (request.state == State::kAsked) asked.push_back(sequence);
+  }
+  for (const Sequence sequence : asked) {
+    requests_.erase(sequence);
+    events_.push_back({Event::Kind::kRefused, sequence, base::Error{Code::kRetry, 0, why}});
+  }
 }
 
 void LockClient::lose_held(const std::string& why) {
@@ -276,6 +241,11 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
   TESSERA_TRY(const Message message, decode(frame));
   heard_ns_ = now_ns;
   if (const auto* welcome = std::get_if<Welcome>(&message)) return on(*welcome, now_ns);
+  const auto* turned_away = std::get_if<Lost>(&message);
+  if (!greeted_ && turned_away != nullptr && turned_away->why == Loss::kFull) {
+    refuse_asked(text_of(Loss::kFull));
+    return {};
+  }
   // What a server said in a session that is over does not count.
   if (!greeted_) return {};
   if (const auto* granted = std::get_if<Granted>(&message)) {
@@ -290,8 +260,8 @@ base::Result<void> LockClient::receive(base::ByteView frame, int64_t now_ns) {
     on(*lost);
   } else if (const auto* recall = std::get_if<Recall>(&message)) {
     on(*recall);
-  } else if (const auto* offered = std::get_if<BoardAt>(&message)) {
-    on(*offered);
+  } else if (std::holds_alternative<Retired>(message)) {
+    // Of an older server; nothing depends on it.
   } else {
     return base::fail(Code::kIntegrity, "a message that only clients send");
   }
@@ -304,7 +274,6 @@ void LockClient::advance(int64_t now_ns) {
   if (expire(now_ns) || !greeted_ || !needs_session()) return;
   if (now_ns - named_ns_ < lease_ns_ / kRenewalsPerLease) return;
   named_ns_ = now_ns;
-  lingers_ = std::exchange(claimed_, false);
   say(Renew{now_ns, last_, active()});
   // Whoever waits asks again, should a message have been lost.
   for (auto& [sequence, request] : requests_) {

@@ -19,14 +19,6 @@
 //                   |                 |
 //                Refused       Lost, lease over
 //
-// Where the server offers a claim board (claim_board.hpp), a request is first tried there, and is
-// then granted at once, without a message:
-//   (C5) A claim is made only in a session that lives on this connection, and while a good part of
-//        its lease is left. To the server it is a lock of that session like all others, once it
-//        knows of it: it is named with every sign of life, and released by a message too.
-//   (C6) The board of a server is used in the epoch in which it was offered. What stands on it when
-//        another server is met stays there, in the way of those who have not met it yet.
-//
 // Time is what the caller says; it never decreases. Thread safety: none; one thread.
 #pragma once
 
@@ -39,7 +31,6 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/lock/claim_board.hpp"
 #include "tessera/lock/lock_index.hpp"
 #include "tessera/lock/messages.hpp"
 
@@ -55,11 +46,6 @@ class LockClient {
   // `name` is what those who look at the server see.
   LockClient(std::string name, Send send, Idle idle = Idle::kForgotten)
       : name_(std::move(name)), send_(std::move(send)), idle_(idle) {}
-
-  // Takes a place at a board; null where that cannot be.
-  using OpenBoard = std::function<std::unique_ptr<BoardSeat>(const BoardAt& place)>;
-  // Uses claim boards from now on.
-  void use_boards(OpenBoard open) { open_board_ = std::move(open); }
 
   struct Asked {
     std::string file;
@@ -77,12 +63,8 @@ class LockClient {
   // Whether it is held, and will be for so long yet.
   [[nodiscard]] bool holds(Sequence sequence, int64_t now_ns, int64_t for_ns = 0) const;
   [[nodiscard]] bool idle() const { return requests_.empty(); }
-  // Whether it is held by a claim that nobody else can have taken away (C5).
-  [[nodiscard]] bool holds_undisturbed(Sequence sequence, int64_t now_ns) const;
   // Whether there is something that the server must hear of within the lease.
-  [[nodiscard]] bool needs_session() const {
-    return idle_ == Idle::kRenewed || !requests_.empty() || claimed_ || lingers_;
-  }
+  [[nodiscard]] bool needs_session() const { return idle_ == Idle::kRenewed || !requests_.empty(); }
   // What a store knows a lock by: the session in which it was granted and, where there is a proxy,
   // that of the proxy. A write carries both, and a store refuses it if it refuses one of them. A
   // lock that is being reclaimed stands where it stood before (C4).
@@ -126,9 +108,6 @@ class LockClient {
   };
   // What has happened since this was last called, in its order.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
-  // Whether the lock that was just asked for is held already, by a claim on the board, and for long
-  // enough to be put to use; then its event is taken.
-  [[nodiscard]] bool take_claimed(Sequence sequence);
 
  private:
   enum class State { kAsked, kHeld, kReclaimed };
@@ -138,16 +117,11 @@ class LockClient {
     State state = State::kAsked;
     bool wanted = false;  // the server has said so
     Standing standing = {};
-    std::optional<BoardSeat::Place> place = {};  // on the board
   };
 
   [[nodiscard]] Sequence oldest() const;
   [[nodiscard]] std::vector<Sequence> active() const;
   [[nodiscard]] bool any(State state) const;
-  // Whether the request was granted on the board.
-  [[nodiscard]] bool claim(const Asked& asked, Request& request, int64_t now_ns);
-  // Takes the request off the board, if it is there; whether the server is to be told.
-  bool unclaim(Request& request);
   void greet(int64_t now_ns);
   void ask(Request& request, int64_t now_ns);
   void say(const Message& message);
@@ -156,11 +130,12 @@ class LockClient {
   void on(const Refused& refused);
   void on(const Lost& lost);
   void on(const Recall& recall);
-  void on(const BoardAt& offered);
   void renew_lease(int64_t stamp_ns);
   // Whether the lease was over while something was held.
   bool expire(int64_t now_ns);
   void lose(Sequence sequence, const std::string& why);
+  // A server has no room for this client.
+  void refuse_asked(const std::string& why);
   // All that are held, and those that are being reclaimed.
   void lose_held(const std::string& why);
 
@@ -181,13 +156,6 @@ class LockClient {
   Sequence last_ = 0;
   std::map<Sequence, Request> requests_;
   std::vector<Event> events_;
-  OpenBoard open_board_;
-  std::unique_ptr<BoardSeat> seat_;
-  std::string board_file_;
-  // Between two claims the session is kept alive: whether there was one since the server was last
-  // told of all requests, and whether there was one before that.
-  bool claimed_ = false;
-  bool lingers_ = false;
 };
 
 }  // namespace tessera::lock

@@ -20,7 +20,7 @@ LockConnection::LockConnection(std::string address, std::string name, World worl
     : address_(std::move(address)),
       transport_(world.transport),
       clock_(world.clock),
-      revive_(std::move(world.revive)),
+      starters_(std::move(world.starters)),
       client_(std::move(name),
               [this](const base::Bytes& frame) {
                 // What cannot be sent is said again on the next connection.
@@ -28,9 +28,7 @@ LockConnection::LockConnection(std::string address, std::string name, World worl
               }),
       connect_at_ns_(clock_.now_ns()),
       revive_at_ns_(connect_at_ns_),
-      reached_ns_(connect_at_ns_) {
-  client_.use_boards(std::move(world.open_board));
-}
+      reached_ns_(connect_at_ns_) {}
 
 LockConnection::~LockConnection() {
   if (connection_) transport_.close(*connection_);
@@ -47,10 +45,6 @@ void LockConnection::release(Sequence sequence) {
 
 bool LockConnection::holds(Sequence sequence, int64_t for_ns) const {
   return client_.holds(sequence, clock_.now_ns(), for_ns);
-}
-
-bool LockConnection::holds_undisturbed(Sequence sequence) const {
-  return client_.holds_undisturbed(sequence, clock_.now_ns());
 }
 
 std::optional<LockClient::Event> LockConnection::take_event(Sequence sequence) {
@@ -96,10 +90,22 @@ void LockConnection::connect() {
 }
 
 void LockConnection::revive() {
-  if (!revive_ || clock_.now_ns() < revive_at_ns_) return;
-  revive_();
+  if (!starters_.revive || clock_.now_ns() < revive_at_ns_) return;
+  starters_.revive();
   revive_at_ns_ = clock_.now_ns() + kReviveNs;
   connect_at_ns_ = clock_.now_ns();
+}
+
+// Whether there is one to go to; the request then waits for it as for any server.
+bool LockConnection::go_to_proxy() {
+  if (!starters_.start_proxy) return false;
+  auto address = starters_.start_proxy();
+  if (!address) return false;
+  address_ = *std::move(address);
+  starters_ = {[start = std::move(starters_.start_proxy)] { static_cast<void>(start()); }, {}};
+  drop();
+  connect_at_ns_ = clock_.now_ns();
+  return true;
 }
 
 void LockConnection::drop() {
@@ -126,6 +132,7 @@ void LockConnection::take(const port::Event& event) {
       client_.connected(clock_.now_ns());
       break;
     case port::Event::Kind::kFrame:
+      if (!client_.greeted() && says_full(event.frame) && go_to_proxy()) break;
       if (!client_.receive(event.frame, clock_.now_ns())) drop();
       break;
     case port::Event::Kind::kClosed: {

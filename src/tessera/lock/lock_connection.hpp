@@ -1,7 +1,8 @@
 // LockConnection: a lock client on a transport, for a program that waits for its locks.
 //
-// It connects, connects again when the server is gone or silent, and carries frames; what that
-// means for requests is the client's matter (lock_client.hpp). Nothing happens while no function is
+// It connects, connects again when the server is gone or silent, goes to a proxy of the node when
+// the server has no room, and carries frames; what that means for requests is the client's matter
+// (lock_client.hpp). Nothing happens while no function is
 // running: whoever holds a lock calls live() within its lease, or loses it.
 // Thread safety: none; one thread.
 #pragma once
@@ -20,13 +21,19 @@ namespace tessera::lock {
 
 class LockConnection {
  public:
+  // What starts servers, where that is possible; each may be empty.
+  struct Starters {
+    // Called now and then while the server cannot be reached.
+    std::function<void()> revive = {};
+    // Called when the server has no room for another client: starts a proxy of it on this node, if
+    // there is none, and answers its address. From then on the proxy is the server, and is started
+    // again in the same way.
+    std::function<base::Result<std::string>()> start_proxy = {};
+  };
   struct World {
     port::Transport& transport;
     const port::Clock& clock;
-    // Called now and then while the server cannot be reached. May be empty.
-    std::function<void()> revive = {};
-    // Takes a place at the claim board of the server. May be empty: boards are not used.
-    LockClient::OpenBoard open_board = {};
+    Starters starters = {};
   };
 
   // Connects to the address when there is something to ask. Requires that the world outlives it,
@@ -40,7 +47,6 @@ class LockConnection {
   [[nodiscard]] Sequence ask(const LockClient::Asked& asked);
   void release(Sequence sequence);
   [[nodiscard]] bool holds(Sequence sequence, int64_t for_ns = 0) const;
-  [[nodiscard]] bool holds_undisturbed(Sequence sequence) const;
 
   // What happens next to a request, if it happens within the time.
   [[nodiscard]] std::optional<LockClient::Event> wait(Sequence sequence, int64_t for_ns);
@@ -58,7 +64,6 @@ class LockConnection {
   // Takes what has arrived, without waiting; false if that was nothing.
   bool catch_up();
   // What has happened to a request and was not told yet.
-  [[nodiscard]] bool take_claimed(Sequence sequence) { return client_.take_claimed(sequence); }
   [[nodiscard]] std::optional<LockClient::Event> take_event(Sequence sequence);
   // Whether something has to be said, or the server to be found, for what is asked or held.
   [[nodiscard]] bool is_due() const;
@@ -72,13 +77,14 @@ class LockConnection {
  private:
   void connect();
   void revive();
+  [[nodiscard]] bool go_to_proxy();
   void take(const port::Event& event);
   void drop();
 
-  const std::string address_;
+  std::string address_;
   port::Transport& transport_;
   const port::Clock& clock_;
-  const std::function<void()> revive_;
+  Starters starters_;
   LockClient client_;
   std::optional<port::ConnectionId> connection_;
   bool connected_ = false;  // the server has answered

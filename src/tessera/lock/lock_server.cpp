@@ -86,7 +86,6 @@ void LockServer::welcome(Peer peer, Session& session, bool resumed) {
                         .stamp_ns = session.stamp_ns,
                         .resumed = resumed,
                         .via = via_});
-  if (board_ != nullptr) tell(session, board_place_);
 }
 
 Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
@@ -102,7 +101,9 @@ Result<void> LockServer::on(Peer peer, const Hello& hello, int64_t now_ns) {
     recall_again(*known);
     return {};
   }
-  if (sessions_.size() >= settings_.sessions_max) {
+  const size_t kept_free = hello.is_proxy ? 0 : settings_.sessions_for_proxies;
+  if (sessions_.size() + kept_free >= settings_.sessions_max) {
+    send_(peer, encode(Lost{0, Loss::kFull}));
     return base::fail(Code::kRetry, "the lock server has too many sessions");
   }
   Session& made = make_session(hello);
@@ -149,8 +150,6 @@ void LockServer::disconnect(Peer peer) {
 }
 
 void LockServer::expire(Session& session, int64_t now_ns) {
-  // So that nothing of it stays on the board.
-  close_board(now_ns);
   ++counts_.expired_sessions;
   counts_.lost += session.active.size();
   tell(session, Lost{0, Loss::kExpired});
@@ -262,8 +261,6 @@ LockServer::Request& LockServer::add_request(Ticket ticket, Session& session, co
   request.hold_ns = asked.hold_ns;
   request.may_wait = asked.wait_ns != 0;
   request.recallable = asked.recallable;
-  // What goes onto a board again.
-  if (board_ != nullptr) request.pattern = asked.bytes;
   request.pattern_bytes = asked.bytes.size();
   pattern_bytes_ += request.pattern_bytes;
   session.active[asked.sequence] = ticket;
@@ -280,12 +277,6 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
     reclaim(session, asked, *std::move(claim), now_ns);
     return;
   }
-  if (board_is_open() && asked.file == board_place_.file) {
-    if (post(session, asked, *claim, now_ns)) return;
-    close_board(now_ns);
-    // It may have stood there itself, granted before this message arrived.
-    if (answer_again(session, asked)) return;
-  }
   const Ticket ticket = ++last_ticket_;
   const int64_t wait_end_ns = asked.wait_ns > 0 ? later(now_ns, asked.wait_ns) : 0;
   add_request(ticket, session, asked, now_ns).wait_end_ns = wait_end_ns;
@@ -296,7 +287,6 @@ void LockServer::ask(Session& session, const Acquire& asked, int64_t now_ns) {
     return;
   }
   requests_[ticket].waited = true;
-  note_wait(ticket, now_ns);
   if (asked.wait_ns == 0) {
     turn_away(ticket, Refusal::kWouldWait, kTaken, now_ns);
   } else {
@@ -408,7 +398,6 @@ void LockServer::remove(Ticket ticket, int64_t now_ns) {
   pattern_bytes_ -= request.pattern_bytes;
   if (request.held) --held_;
   sessions_.at(request.session).active.erase(request.sequence);
-  if (board_ != nullptr) board_->unpost(ticket);
   deadlines_.erase({request.wait_end_ns, Due::kWait, ticket});
   deadlines_.erase({later(request.since_ns, request.hold_ns), Due::kHold, ticket});
   if (request.had_turn) backing_->end(ticket, now_ns);
@@ -448,7 +437,6 @@ void LockServer::lose(Ticket ticket, Loss why, int64_t now_ns) {
 }
 
 bool LockServer::break_lock(SessionId id, Sequence sequence) {
-  close_board(now_ns_);
   Session* session = find_session(id);
   if (session == nullptr || session->fencing) return false;
   const auto active = session->active.find(sequence);

@@ -16,10 +16,6 @@
 //        and with every sign of life of it. So a frame that is lost delays, and blocks nobody.
 //        Requests that may not wait recall nobody.
 //   (S6) What a peer sends costs bounded memory, and nothing it sends harms other sessions.
-//   (S7) While the claim board of a file is open (claim_board.hpp), nobody waits for a lock of it,
-//   and
-//        all that are held stand on it. Whoever would have to wait has it closed first, and finds
-//        every claim of a live session in the table.
 //
 //   session:  Hello --> live --lease over--> fencing --fenced()--> gone
 //                        |
@@ -42,7 +38,6 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/lock/claim_board.hpp"
 #include "tessera/lock/lock_id.hpp"
 #include "tessera/lock/lock_table.hpp"
 #include "tessera/lock/messages.hpp"
@@ -57,11 +52,10 @@ struct LockServerSettings {
   int64_t grace_ns = 5'000'000'000;  // the longest lease that it may have given
   IndexKind index = IndexKind::kPatterns;
   size_t sessions_max = 65'536;
+  size_t sessions_for_proxies = 0;  // of those; behind each are many clients
   size_t requests_max = 1'000'000;  // of all sessions
   size_t session_requests_max = kActiveMax;
   size_t pattern_bytes_max = size_t{256} << 20;  // encoded, of all requests
-  // How long nobody must have had to wait before a claim board is opened again.
-  int64_t quiet_ns = 100'000'000;
 };
 
 // The stores that refuse writes of dead sessions. A write carries the epoch and the session of its
@@ -106,14 +100,6 @@ class LockServer {
   LockServer(const LockServerSettings& settings, port::Random& random, Fences* fences, Send send,
              Backing* backing = nullptr);
 
-  // Offers clients the board of a file; closed, until open_board(). Requires the index kPatterns,
-  // no fences (only the lease ends the session of one who claims) and no backing. Before the first
-  // client comes.
-  void use_board(BoardKeeper& board, const BoardAt& place);
-  // Locks of this peer stand for those who do not come here: who waits for it, or it for whom, is
-  // no reason to keep the board closed.
-  void set_outsider(Peer peer) { outsider_ = peer; }
-
   // Begins its work; the grace period of (S4) counts from here.
   void start(int64_t now_ns);
 
@@ -138,18 +124,6 @@ class LockServer {
   // is not answered with its stamp.
   void set_backed_until(int64_t until_ns) { backed_until_ns_ = until_ns; }
   [[nodiscard]] std::vector<Peer> peers() const;
-
-  // Opens the board, if nobody waits, nobody had to for quiet_ns, and all that is held fits there.
-  void open_board(int64_t now_ns);
-  // When open_board() may succeed, if it is time alone that hinders it.
-  [[nodiscard]] std::optional<int64_t> board_due_ns() const;
-  // Closes the board (S7): all locks are in the table then. Nothing happens where none is open.
-  void close_board(int64_t now_ns);
-  [[nodiscard]] bool board_is_open() const { return board_ != nullptr && board_->is_open(); }
-  // Claims on the board, ever and now. Cost: a look at all slots that are in use.
-  [[nodiscard]] BoardKeeper::Use board_use() const {
-    return board_ != nullptr ? board_->use() : BoardKeeper::Use{};
-  }
 
   // Takes a lock, or the place of a waiting request, from its session; false if there is none.
   bool break_lock(SessionId id, Sequence sequence);
@@ -194,14 +168,9 @@ class LockServer {
     uint64_t lost = 0;
     uint64_t reclaimed = 0;
     uint64_t recalled = 0;
-    uint64_t claimed = 0;  // granted by clients to themselves, on the board
     friend bool operator==(const Counts&, const Counts&) = default;
   };
-  [[nodiscard]] Counts counts() const {
-    Counts counts = counts_;
-    counts.claimed = board_use().granted;
-    return counts;
-  }
+  [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   [[nodiscard]] int64_t lease_ns() const { return settings_.lease_ns; }
   [[nodiscard]] size_t sessions() const { return sessions_.size(); }
@@ -265,7 +234,6 @@ class LockServer {
     bool wanted = false;  // it is recallable, and somebody waits for it, or has waited
     bool held = false;
     size_t pattern_bytes = 0;
-    base::Bytes pattern = {};  // encoded; where there is a board
   };
 
   // What becomes due.
@@ -297,14 +265,6 @@ class LockServer {
   void forget_before(Session& session, Sequence oldest);
   void ask(Session& session, const Acquire& asked, int64_t now_ns);
   void reclaim(Session& session, const Acquire& asked, Claim claim, int64_t now_ns);
-  // Grants the request and puts it onto the open board, if nothing is in its way (S7).
-  [[nodiscard]] bool post(Session& session, const Acquire& asked, const Claim& claim,
-                          int64_t now_ns);
-  // A claim on the board becomes a lock in the table, if its session lives.
-  void adopt(const BoardClaim& found, int64_t now_ns);
-  // A request waits for others that come here.
-  void note_wait(Ticket ticket, int64_t now_ns);
-  [[nodiscard]] bool is_outsider(SessionId id) const;
   // A request has its turn: it is granted, unless somebody else must agree.
   void take_turn(Ticket ticket, int64_t now_ns);
   void grant(Ticket ticket, int64_t now_ns);
@@ -337,10 +297,6 @@ class LockServer {
   Fences* const fences_;
   const Send send_;
   Backing* const backing_;
-  BoardKeeper* board_ = nullptr;
-  BoardAt board_place_;
-  std::optional<Peer> outsider_;
-  int64_t quiet_at_ns_ = 0;  // when the board may be opened, as far as those who waited go
   const uint64_t epoch_;
   Identity via_;
   int64_t backed_until_ns_ = std::numeric_limits<int64_t>::max();

@@ -161,7 +161,7 @@ TEST_F(LockServerTest, S1ASessionThatIsHeardOfKeepsItsLocks) {
   pass(kSecond - 1);
   EXPECT_TRUE(say(2, Renew{now_ns_, 1, {1}}));
   EXPECT_EQ(hear<Renewed>(2).stamp_ns, now_ns_);
-  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}}));
+  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}, false}));
   EXPECT_TRUE(hear<Welcome>(3).resumed);
   pass(kSecond - 1);
   EXPECT_TRUE(silent(2));
@@ -182,7 +182,7 @@ TEST_F(LockServerTest, WhatAClientDoesNotNameAnyMoreIsReleased) {
   }
   EXPECT_TRUE(say(1, Renew{now_ns_, 3, {1, 3}}));
   EXPECT_EQ(server_->requests(), 3U);
-  EXPECT_TRUE(say(2, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {3}}));
+  EXPECT_TRUE(say(2, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {3}, false}));
   EXPECT_EQ(server_->requests(), 1U);
 }
 
@@ -190,7 +190,7 @@ TEST_F(LockServerTest, NobodyResumesTheSessionOfAnother) {
   start({});
   const Welcome first = join(1);
   const auto stolen =
-      say(2, Hello{first.epoch, first.session, first.secret + 1, now_ns_, "thief", {}});
+      say(2, Hello{first.epoch, first.session, first.secret + 1, now_ns_, "thief", {}, false});
   EXPECT_EQ(stolen.error().code, base::Code::kDenied);
   EXPECT_EQ(server_->sessions(), 1U);
 }
@@ -206,7 +206,7 @@ TEST_F(LockServerTest, S2BytesOfADeadSessionAreFreeOnceEveryStoreRefusesIt) {
   EXPECT_EQ(fencing_, std::vector<SessionId>{first.session});
   EXPECT_TRUE(silent(2));
   // Who comes back meanwhile is somebody else.
-  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}}));
+  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}, false}));
   EXPECT_FALSE(hear<Welcome>(3).resumed);
   server_->fenced(first.session);
   EXPECT_EQ(hear<Granted>(2).sequence, 1U);
@@ -347,7 +347,7 @@ TEST_F(LockServerTest, S5ARecallThatWasLostIsRepeated) {
   EXPECT_EQ(hear<Renewed>(1).stamp_ns, now_ns_);
   EXPECT_EQ(hear<Recall>(1).sequence, 1U);
   server_->disconnect(1);
-  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}}));
+  EXPECT_TRUE(say(3, Hello{first.epoch, first.session, first.secret, now_ns_, "test", {1}, false}));
   EXPECT_TRUE(hear<Welcome>(3).resumed);
   EXPECT_EQ(hear<Recall>(3).sequence, 1U);
 }
@@ -379,11 +379,24 @@ TEST_F(LockServerTest, S6MessagesThatNobodySendsEndTheConnection) {
   EXPECT_EQ(server_->sessions(), 1U);
 }
 
+TEST_F(LockServerTest, S6TheLastRoomIsForProxies) {
+  start({.sessions_max = 3, .sessions_for_proxies = 1});
+  join(1);
+  join(2);
+  EXPECT_EQ(say(3, Hello{}).error().code, base::Code::kRetry);
+  EXPECT_EQ(hear<Lost>(3).why, Loss::kFull);
+  EXPECT_TRUE(say(4, Hello{.is_proxy = true}));
+  EXPECT_FALSE(hear<Welcome>(4).resumed);
+  EXPECT_EQ(say(5, Hello{.is_proxy = true}).error().code, base::Code::kRetry);
+  EXPECT_EQ(hear<Lost>(5).why, Loss::kFull);
+}
+
 TEST_F(LockServerTest, S6NobodyHasMoreThanItsShare) {
   start({.sessions_max = 2, .session_requests_max = 3});
   join(1);
   join(2);
   EXPECT_EQ(say(3, Hello{}).error().code, base::Code::kRetry);
+  EXPECT_EQ(hear<Lost>(3).why, Loss::kFull);
   for (Sequence sequence = 1; sequence <= 3; ++sequence) {
     ask(1, sequence, run(static_cast<int64_t>(sequence) * 10, 10));
     EXPECT_EQ(hear<Granted>(1).sequence, sequence);

@@ -55,30 +55,6 @@ TEST(LockWorld, LeasesAreEnoughWhereNobodyFreezes) {
   EXPECT_GT(score.written, 0);
 }
 
-// (S7), (C5), (C6): servers are killed with claims on their boards, releases of what they have
-// found there are lost, and clients die and leave theirs standing.
-TEST(LockWorld, NobodyWritesUnderTheClaimOfAnother) {
-  Weather weather;
-  weather.freezes = false;
-  weather.fences = false;
-  weather.board = true;
-  const int worlds = pattern::model::rounds(120);
-  const Score score = run_worlds(weather, worlds);
-  EXPECT_EQ(score.violations, 0);
-  EXPECT_GT(score.claimed, 4 * worlds);
-  EXPECT_GT(score.granted, score.claimed + 10 * worlds);
-  EXPECT_GT(score.lost, 0);
-}
-
-TEST(LockWorld, ControlWithoutGraceARestartForgetsWhoClaimsWhat) {
-  Weather weather;
-  weather.freezes = weather.deaths = weather.cuts = false;
-  weather.grace = false;
-  weather.fences = false;
-  weather.board = true;
-  EXPECT_GT(run_worlds(weather, 60).violations, 0);
-}
-
 TEST(LockWorld, ControlWithoutFencesLateWritesGetThrough) {
   Weather weather;
   weather.fences = false;

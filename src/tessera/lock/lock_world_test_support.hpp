@@ -54,7 +54,6 @@ struct Weather {
   bool drains = true;        // proxies give nothing back that is in use
   bool honest = true;        // leases of proxies end before their own
   bool names_proxy = true;   // writes carry the session of the proxy
-  bool board = false;        // the server has a claim board, and clients use it
   // Of so many writes one is on its way for up to three leases, and its client frozen for as long.
   uint64_t late_one_in = 10;
 };
@@ -74,23 +73,7 @@ struct Score {
   int64_t delegations = 0;  // these of proxies
   int64_t returned = 0;
   int64_t passed = 0;
-  int64_t claimed = 0;  // locks that clients granted themselves
   bool all_served = false;
-};
-
-// The memory of a claim board, which outlives its server as long as somebody has a place at it.
-struct SharedBoard {
-  std::unique_ptr<BoardMemory> memory = std::make_unique<BoardMemory>();
-  std::set<size_t> taken;
-
-  // A place that is free again when its client is gone, whatever that has left there.
-  static std::unique_ptr<BoardSeat> take_seat(const std::shared_ptr<SharedBoard>& board) {
-    size_t desk = 0;
-    while (board->taken.contains(desk) || !desk_is_clear(*board->memory, desk)) ++desk;
-    board->taken.insert(desk);
-    const std::shared_ptr<void> keeper(nullptr, [board, desk](void*) { board->taken.erase(desk); });
-    return std::make_unique<BoardSeat>(*board->memory, desk, keeper);
-  }
 };
 
 class World;
@@ -125,8 +108,6 @@ class Store {
     int64_t others = 0;
   };
   [[nodiscard]] Verdict judge(const Write& write) const;
-  // Other clients that hold its bytes by their own account.
-  [[nodiscard]] int64_t holders_besides(const Write& write) const;
 
   World& world_;
   std::set<Identity> dead_;
@@ -136,7 +117,6 @@ class Store {
 class ServerNode final : public Fences {
  public:
   ServerNode(World& world, bool restarted);
-  ~ServerNode() override;
   void begin(uint64_t epoch, SessionId session) override;
   void begin_epoch(uint64_t epoch) override;
   void tick();
@@ -145,11 +125,9 @@ class ServerNode final : public Fences {
 
  private:
   void take(const port::Event& event);
-  void offer_board();
 
   World& world_;
   std::unique_ptr<port::SimEndpoint> endpoint_;
-  std::optional<BoardKeeper> board_;
   LockServer server_;
   // Timers must not find another server.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
@@ -229,8 +207,6 @@ class ClientNode {
     return !writing_ && (client_.idle() || keeps);
   }
   [[nodiscard]] const std::string& name() const { return name_; }
-  // Whether it holds bytes of the claim, by its own account.
-  [[nodiscard]] bool holds_against(const Claim& claim) const;
 
   World& world;
 
@@ -321,8 +297,6 @@ class World {
   std::vector<std::unique_ptr<ProxyNode>> proxies;
   std::map<uint64_t, std::string> proxy_names;  // by the epoch of what they serve
   std::vector<std::unique_ptr<ClientNode>> clients;
-  std::map<uint64_t, std::weak_ptr<SharedBoard>> boards;  // by token
-  std::shared_ptr<SharedBoard> board;                     // of the server
   Score score;
 
  private:
@@ -397,14 +371,6 @@ inline void Store::take(const Write& write) {
   }
   ++score.written;
   score.violations += verdict.others;
-  // Who grants itself locks is not known to the server.
-  if (world_.weather.board) score.violations += holders_besides(write);
-}
-
-inline int64_t Store::holders_besides(const Write& write) const {
-  return std::count_if(world_.clients.begin(), world_.clients.end(), [&](const auto& other) {
-    return other && other->name() != write.client && other->holds_against(write.claim);
-  });
 }
 
 // A server in its grace period does not know yet who has what, nor does one that proxies stand
@@ -447,7 +413,6 @@ inline LockServerSettings settings_of(const Weather& weather, bool restarted) {
   settings.lease_ns = kLeaseNs;
   settings.grace_ns = weather.grace ? kGraceNs : 1;
   settings.restarted = restarted && weather.grace;
-  settings.quiet_ns = 2 * kTickNs;
   return settings;
 }
 
@@ -463,21 +428,7 @@ inline ServerNode::ServerNode(World& of, bool restarted)
               }) {
   EXPECT_TRUE(endpoint_->listen("locks"));
   endpoint_->on_event([this](const port::Event& event) { take(event); });
-  if (world_.weather.board) offer_board();
   server_.start(world_.now_ns());
-}
-
-// One that is killed leaves its board as it is.
-inline ServerNode::~ServerNode() {
-  world_.score.claimed += static_cast<int64_t>(server_.board_use().granted);
-}
-
-inline void ServerNode::offer_board() {
-  const uint64_t token = world_.random.next() | 1;
-  world_.board = std::make_shared<SharedBoard>();
-  world_.boards[token] = world_.board;
-  board_.emplace(*world_.board->memory, token);
-  server_.use_board(*board_, {.file = "file", .token = token});
 }
 
 inline void ServerNode::take(const port::Event& event) {
@@ -514,7 +465,6 @@ inline void ServerNode::begin_epoch(uint64_t epoch) {
 
 inline void ServerNode::tick() {
   server_.advance(world_.now_ns());
-  server_.open_board(world_.now_ns());
   server_.check_invariants();
 }
 
@@ -652,16 +602,6 @@ inline ClientNode::ClientNode(World& of, int which)
            [this](base::ByteView frame, int64_t now_ns) { return client_.receive(frame, now_ns); },
            [this](int64_t now_ns) { return client_.is_stalled(now_ns); }}) {
   endpoint_->on_event([this](const port::Event& event) { unseen_.push_back(event); });
-  client_.use_boards([&of](const BoardAt& place) -> std::unique_ptr<BoardSeat> {
-    const auto board = of.boards[place.token].lock();
-    return board ? SharedBoard::take_seat(board) : nullptr;
-  });
-}
-
-inline bool ClientNode::holds_against(const Claim& claim) const {
-  return lock_ && client_.holds(lock_->sequence, world.now_ns()) &&
-         conflict(lock_->claim.mode, claim.mode) &&
-         pattern::overlaps(lock_->claim.bytes, claim.bytes).value();
 }
 
 inline void ClientNode::take_event(const LockClient::Event& event) {
@@ -782,7 +722,6 @@ inline Score run_worlds(const Weather& weather, int worlds) {
     sum.delegations += score.delegations;
     sum.returned += score.returned;
     sum.passed += score.passed;
-    sum.claimed += score.claimed;
     sum.recalled += score.recalled;
     sum.wait_ns_max = std::max(sum.wait_ns_max, score.wait_ns_max);
   }

@@ -49,6 +49,8 @@ class [[nodiscard]] Held {
   [[nodiscard]] base::Result<void> confirm() const {
     return confirm_ ? confirm_() : base::Result<void>();
   }
+  // Whether it can be taken away at all while it is held.
+  [[nodiscard]] bool can_be_lost() const { return confirm_ != nullptr; }
 
  private:
   std::function<void()> release_;

@@ -47,6 +47,7 @@ void write(ByteWriter& to, const Hello& m) {
   to.signed_varint(m.stamp_ns);
   write_text(to, m.client, kClientNameBytesMax);
   write_active(to, m.active);
+  to.u8(m.is_proxy ? 1 : 0);
 }
 
 void write(ByteWriter& to, const Welcome& m) {
@@ -108,12 +109,7 @@ void write(ByteWriter& /*to*/, const Goodbye& /*m*/) {}
 
 void write(ByteWriter& to, const Recall& m) { to.varint(m.sequence); }
 
-void write(ByteWriter& to, const BoardAt& m) {
-  write_text(to, m.file, kFileNameBytesMax);
-  to.signed_varint(m.process);
-  to.signed_varint(m.descriptor);
-  to.u64(m.token);
-}
+void write(ByteWriter& /*to*/, const Retired& /*m*/) {}
 
 // --- reading; the argument only names the message
 
@@ -137,6 +133,7 @@ Result<Hello> read(ByteReader& from, Hello m) {
   TESSERA_TRY(m.stamp_ns, from.signed_varint());
   TESSERA_TRY(m.client, read_text(from, kClientNameBytesMax));
   TESSERA_TRY(m.active, read_active(from));
+  TESSERA_TRY(m.is_proxy, read_flag(from));
   return m;
 }
 
@@ -205,7 +202,7 @@ Result<Renewed> read(ByteReader& from, Renewed m) {
 
 Result<Lost> read(ByteReader& from, Lost m) {
   TESSERA_TRY(m.sequence, from.varint());
-  TESSERA_TRY(m.why, read_enum(from, Loss::kUpstream));
+  TESSERA_TRY(m.why, read_enum(from, Loss::kFull));
   return m;
 }
 
@@ -216,11 +213,8 @@ Result<Recall> read(ByteReader& from, Recall m) {
   return m;
 }
 
-Result<BoardAt> read(ByteReader& from, BoardAt m) {
-  TESSERA_TRY(m.file, read_text(from, kFileNameBytesMax));
-  TESSERA_TRY(m.process, from.signed_varint());
-  TESSERA_TRY(m.descriptor, from.signed_varint());
-  TESSERA_TRY(m.token, from.u64());
+Result<Retired> read(ByteReader& from, Retired m) {
+  TESSERA_TRY([[maybe_unused]] const auto passed_over, from.bytes(from.remaining()));
   return m;
 }
 
@@ -235,6 +229,12 @@ Result<Message> decode(ByteView frame) {
   return codec::decode<Message>(frame, kFirstType, [](ByteReader& from, auto alternative) {
     return read(from, std::move(alternative));
   });
+}
+
+bool says_full(ByteView frame) {
+  const auto message = decode(frame);
+  const auto* lost = message ? std::get_if<Lost>(&*message) : nullptr;
+  return lost != nullptr && lost->why == Loss::kFull;
 }
 
 }  // namespace tessera::lock

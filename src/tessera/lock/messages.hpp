@@ -15,7 +15,6 @@
 //                                          <-  Renewed
 //                                          <-  Recall{sequence}: somebody waits for it
 //                                          <-  Lost{sequence, why}: it is not yours any more
-//                                          <-  BoardAt{place}, after Welcome, where there is one
 //   Goodbye                                ->  (all its locks are released)
 //
 // Everything a client sends carries a stamp, its own clock; answers carry the stamp of the last
@@ -64,6 +63,7 @@ struct Hello {
   int64_t stamp_ns = 0;
   std::string client = {};            // for those who look at the server
   std::vector<Sequence> active = {};  // asked for and not released; all others are released by this
+  bool is_proxy = false;              // asks on behalf of clients of its own
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -140,6 +140,7 @@ enum class Loss : uint8_t {
   kHeldLong = 2,  // for more than its hold_ns
   kBroken = 3,    // by an administrator
   kUpstream = 4,  // by the server behind a proxy
+  kFull = 5,      // the server has no room for the session that Hello asks for
 };
 
 // Sequence 0: all of the session, and the session itself.
@@ -160,21 +161,19 @@ struct Goodbye {
   friend bool operator==(const Goodbye&, const Goodbye&) = default;
 };
 
-// Where processes of the server's node find the claim board of a file (claim_board.hpp): memory
-// that the server has open. Nobody has to use it.
-struct BoardAt {
-  std::string file = {};
-  int64_t process = 0;
-  int64_t descriptor = 0;
-  uint64_t token = 0;  // stands in the memory
-  friend bool operator==(const BoardAt&, const BoardAt&) = default;
+// What servers of older versions say after Welcome; whatever it holds is passed over.
+struct Retired {
+  friend bool operator==(const Retired&, const Retired&) = default;
 };
 
 using Message = std::variant<Hello, Welcome, Acquire, Granted, Refused, Release, Renew, Renewed,
-                             Lost, Goodbye, Recall, BoardAt>;
+                             Lost, Goodbye, Recall, Retired>;
 
 [[nodiscard]] base::Bytes encode(const Message& message);
 // Fails with kIntegrity on bytes that no program of this version writes.
 [[nodiscard]] base::Result<Message> decode(base::ByteView frame);
+
+// Whether it is a server's answer to Hello that it has no room for another session.
+[[nodiscard]] bool says_full(base::ByteView frame);
 
 }  // namespace tessera::lock

@@ -14,7 +14,7 @@ using pattern::model::uniform;
 
 // One of each, with fields that are not their defaults.
 std::vector<Message> examples() {
-  return {Hello{1, 2, 3, -4, "rank 5 of job", {1, 2, 300}},
+  return {Hello{1, 2, 3, -4, "rank 5 of job", {1, 2, 300}, true},
           Welcome{~uint64_t{0}, 2, 3, 5'000'000'000, 17, true, {}},
           Welcome{1, 2, 3, 4, 5, false, {6, 7}},
           Acquire{7, 3, 123, "plain:8:42", Mode::kShared, true, false, 0, 99, {std::byte{1}}},
@@ -27,9 +27,10 @@ std::vector<Message> examples() {
           Renewed{5},
           Lost{0, Loss::kExpired},
           Lost{3, Loss::kUpstream},
+          Lost{0, Loss::kFull},
           Goodbye{},
           Recall{300},
-          BoardAt{"plain:2:3", 4711, 9, ~uint64_t{0}}};
+          Retired{}};
 }
 
 // Content with the checksum that belongs to it.

@@ -1,5 +1,5 @@
 // Names of plain files in the lock service: the same for everybody who has the file open, whatever
-// path it was opened by.
+// path it was opened by; and where servers listen that are started because they are needed.
 //
 // Thread safety: pure, but for the folder of this user's running programs
 // (port/runtime_folder.hpp).
@@ -19,5 +19,9 @@ namespace tessera::lock {
 // runtime_folder() does.
 [[nodiscard]] base::Result<std::string> on_demand_address(
     const port::PlainFile::Identity& identity);
+
+// Where the proxy of a server listens that was started because the server had no room. Fails as
+// runtime_folder() does.
+[[nodiscard]] base::Result<std::string> on_demand_proxy_address(const std::string& upstream);
 
 }  // namespace tessera::lock

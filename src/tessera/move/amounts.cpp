@@ -16,9 +16,13 @@ std::string format(const char* form, double number, const char* unit) {
 }  // namespace
 
 std::string bytes_text(double bytes) {
-  if (bytes < 1e3) return format("%.0f %s", bytes, "bytes");
-  if (bytes < 1e6) return format("%.1f %s", bytes / 1e3, "kB");
-  return bytes < 1e9 ? format("%.1f %s", bytes / 1e6, "MB") : format("%.1f %s", bytes / 1e9, "GB");
+  constexpr double kKibi = 1 << 10;
+  constexpr double kMebi = 1 << 20;
+  constexpr double kGibi = 1 << 30;
+  if (bytes < kKibi) return format("%.0f %s", bytes, "bytes");
+  if (bytes < kMebi) return format("%.1f %s", bytes / kKibi, "KiB");
+  return bytes < kGibi ? format("%.1f %s", bytes / kMebi, "MiB")
+                       : format("%.1f %s", bytes / kGibi, "GiB");
 }
 
 std::string time_text(double ns) {

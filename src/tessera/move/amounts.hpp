@@ -1,4 +1,4 @@
-// Amounts in words, for the reasons of choices: "4.2 MB", "3.1 ms".
+// Amounts in words, for the reasons of choices: "4.0 MiB", "3.1 ms".
 //
 // Thread safety: pure functions.
 #pragma once

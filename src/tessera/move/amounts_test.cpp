@@ -7,9 +7,9 @@ namespace {
 
 TEST(Amounts, HaveTheUnitThatFits) {
   EXPECT_EQ(bytes_text(8), "8 bytes");
-  EXPECT_EQ(bytes_text(7680), "7.7 kB");
-  EXPECT_EQ(bytes_text(4.2e6), "4.2 MB");
-  EXPECT_EQ(bytes_text(3e9), "3.0 GB");
+  EXPECT_EQ(bytes_text(7680), "7.5 KiB");
+  EXPECT_EQ(bytes_text(4.2e6), "4.0 MiB");
+  EXPECT_EQ(bytes_text(3e9), "2.8 GiB");
   EXPECT_EQ(time_text(1500), "2 us");
   EXPECT_EQ(time_text(3.14e6), "3.1 ms");
   EXPECT_EQ(time_text(2e9), "2.0 s");

@@ -187,14 +187,14 @@ bool may_map(const Move& move, const FileFacts& facts) {
   return facts.mappable && (facts.cached || (!reads && !fills_pages));
 }
 
-// Whether a run of its own may be quicker through a mapping: one that was moved before, or a long
-// one; of those that are written, where others would have to wait for their turn, and where pages
+// Whether a long run may be quicker through a mapping: one that was moved before, or one that is
+// read; of those that are written, where others would have to wait for their turn, and where pages
 // are there: new ones would be cleared only to be written over.
 bool worth_mapping(const Move& move, const FileFacts& facts) {
   const bool came_back = facts.kept || facts.missed_ns > 0;
   const bool is_there = move.file.span().end <= facts.size && facts.hole_share == 0;
   const bool gains = move.direction == Direction::kRead || (facts.companions > 1 && is_there);
-  return may_map(move, facts) && (came_back || (gains && move.size() >= kMappedRunMin));
+  return may_map(move, facts) && !is_short_run(move.file) && (came_back || gains);
 }
 
 struct Offer {
@@ -222,7 +222,7 @@ std::vector<Offer> offers_for(const Move& move, const Prices& prices, const File
   return offers;
 }
 
-// "131072 runs of 8 bytes fill 25 % of 4.0 MB"
+// "131072 runs of 8 bytes fill 25 % of 4.0 MiB"
 std::string shape_text(const Pattern& file) {
   const auto size = static_cast<double>(file.size());
   const auto span = static_cast<double>(file.span().length());
@@ -232,8 +232,9 @@ std::string shape_text(const Pattern& file) {
 }
 
 // What a way that takes so long costs beyond a mapping that were there, if there can be one.
-double missed_by(double ns, const Prices& prices) {
-  return prices.is_kept_whole() ? std::max(0.0, ns - prices.kept()) : 0;
+double missed_by(double ns, const Pattern& file, const Prices& prices) {
+  const bool may_keep = !is_short_run(file) && prices.is_kept_whole();
+  return may_keep ? std::max(0.0, ns - prices.kept()) : 0;
 }
 
 // Takes the cheapest and names the next best beside it.
@@ -245,7 +246,7 @@ Choice cheapest(const Pattern& file, const std::vector<Offer>& offers, const Pri
         " against " + time_text(offers[1].together_ns) + " by " + engine_name(offers[1].engine);
   }
   const bool maps = offers[0].engine == Engine::kMapped;
-  return {offers[0].engine, reason, maps ? 0 : missed_by(offers[0].together_ns, prices)};
+  return {offers[0].engine, reason, maps ? 0 : missed_by(offers[0].together_ns, file, prices)};
 }
 
 }  // namespace
@@ -275,7 +276,7 @@ Choice choose_independent(const Move& move, const Hints& hints, const Costs& cos
 double missed_beside(double ns, const Move& move, const Costs& costs, int companions) {
   FileFacts facts;
   facts.companions = companions;
-  return missed_by(ns, Prices(move, costs, facts));
+  return missed_by(ns, move.file, Prices(move, costs, facts));
 }
 
 Price price_independent(const Move& move, const Costs& costs, const FileFacts& facts,

@@ -161,7 +161,7 @@ TEST(Choose, LongReadsToMemoryInsideALineAreMapped) {
 TEST(Choose, WhatComesBackIsMappedInTheEnd) {
   for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
     for (const Pattern& file :
-         {Pattern::run({{0}}, 2 << 20).value(), strided(16'384, 65'536, 64)}) {
+         {Pattern::run({{0}}, 8 << 20).value(), strided(16'384, 65'536, 64)}) {
       const Move move = move_of(direction, file);
       FileFacts facts = {.mappable = true, .page_ns = 3000};
       Choice choice = choose_independent(move, Hints(), Costs(), facts);
@@ -181,6 +181,19 @@ TEST(Choose, WhatComesBackIsMappedInTheEnd) {
       if (direction == Direction::kRead) {
         EXPECT_NE(choose_independent(move, Hints(), Costs(), facts).engine, Engine::kMapped);
       }
+    }
+  }
+}
+
+// Short runs are moved by system calls, however often.
+TEST(Choose, ShortRunsAreNeverMapped) {
+  const Pattern file = Pattern::run({{0}}, kMappedRunMin - 1).value();
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    for (const FileFacts& facts :
+         {FileFacts{.mappable = true}, FileFacts{.mappable = true, .missed_ns = 1e9}}) {
+      const Choice choice = choose_independent(move_of(direction, file), Hints(), Costs(), facts);
+      EXPECT_EQ(choice.engine, Engine::kDirect);
+      EXPECT_EQ(choice.missed_ns, 0);
     }
   }
 }
@@ -227,7 +240,7 @@ TEST(Choose, SaysWhy) {
       choose_independent(move_of(Direction::kRead, strided(8, 32, 131'072)), Hints(), costs);
   EXPECT_EQ(choice.engine, Engine::kSieve);
   EXPECT_EQ(choice.reason,
-            "131072 runs of 8 bytes fill 25 % of 4.2 MB: 4.2 ms against 131.6 ms by list");
+            "131072 runs of 8 bytes fill 25 % of 4.0 MiB: 4.2 ms against 131.6 ms by list");
 }
 
 }  // namespace

@@ -89,14 +89,10 @@ Result<std::vector<base::Bytes>> exchange_summaries(OwnMove& own, port::Exchange
       encode(summary_of(move, context, facts), policy_of(move.direction, context)));
 }
 
-// Whether the move reaches behind the end of the file. Bytes that an earlier one has found in it
-// are not asked for again.
+// Whether the move reaches behind the end of the file.
 bool grows(const Move& move, Context& context) {
-  const Interval span = move.file.span();
-  Experience* const experience = context.experience;
-  if (experience != nullptr && experience->mapping.reaches(span, move.direction)) return false;
   const auto size = context.file.size();
-  return size && *size < span.end;
+  return size && *size < move.file.span().end;
 }
 
 Experience::Shape shape_of(const Move& move, Context& context) {
@@ -145,10 +141,7 @@ Transfer execute_told(const std::vector<base::Bytes>& all, OwnMove& own, port::E
   Context& context = own.context();
   // All is done, and everybody knows it.
   const auto silent = [](const base::Bytes& message) { return message.empty(); };
-  if (std::all_of(all.begin(), all.end(), silent)) {
-    if (context.meetings != nullptr) context.meetings->note_silence();
-    return {};
-  }
+  if (std::all_of(all.begin(), all.end(), silent)) return {};
   const auto picture = picture_of(all);
   if (!picture) return {0, base::failure_of(picture)};
   if (picture->failed) return {0, agree(context.before, context, exchange)};
@@ -240,13 +233,10 @@ Transfer execute_in_team(const Move& move, Context& context, port::Team& team) {
   return goes_ahead(own, 1) ? execute_ahead(own, team, ways) : execute_met(own, team, ways);
 }
 
-TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team, Meetings& meetings,
+TESSERA_HOT Result<void> finish_in_team(Direction direction, port::Team& team,
                                         const std::function<Context()>& context) {
   TESSERA_TRY(const auto told, team.listen());
-  if (told.empty()) {
-    meetings.note_silence();
-    return {};
-  }
+  if (told.empty()) return {};
   Move nothing;
   nothing.direction = direction;
   Context needed = context();

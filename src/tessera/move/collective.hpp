@@ -30,7 +30,6 @@ namespace tessera::move {
 // The end of execute_in_team() for a rank that has moved its bytes already, and well (C2).
 // `context` is asked for only if others have something left to do, in which all take part.
 [[nodiscard]] base::Result<void> finish_in_team(Direction direction, port::Team& team,
-                                                Meetings& meetings,
                                                 const std::function<Context()>& context);
 
 // Ranks of several nodes. node[r] is the node of rank r, the same on all ranks.

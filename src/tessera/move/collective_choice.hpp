@@ -34,7 +34,7 @@ struct WayChoice {
 [[nodiscard]] WayChoice choose_way(const Picture& picture, const Schedule& schedule,
                                    Direction direction);
 
-// "131072 runs of 8 bytes fill 25 % of 4.0 MB"
+// "131072 runs of 8 bytes fill 25 % of 4.0 MiB"
 [[nodiscard]] std::string describe(const Picture& picture);
 
 }  // namespace tessera::move

@@ -130,7 +130,7 @@ Summary summary_of(const Move& move, const Context& context, FileFacts facts) {
                      .gapless = {},
                      .pattern = {}};
   if (move.file.empty()) return summary;
-  // A mapping is kept for the next move (kept_mapping.hpp), a window is not.
+  // A mapping is kept for the next move (mapping_cache.hpp), a window is not.
   if (facts.page_ns) facts.page_ns = *facts.page_ns / 2;
   summary.alone = price_independent(move, context.costs, facts, true);
   const bool rewrites = move.direction == Direction::kWrite && !facts.mappable;

@@ -169,7 +169,7 @@ inline Transfer execute_rank(const Scene& scene, const Move& move, Context& cont
   // Of those with nothing to move, every other rank has been ahead, as far as the rest can tell.
   const bool done = move.file.empty() && context.before && team.rank() % 2 == 1;
   if (scene.node.empty() && done) {
-    return {0, finish_in_team(scene.direction, team, *context.meetings, [&] { return context; })};
+    return {0, finish_in_team(scene.direction, team, [&] { return context; })};
   }
   if (scene.node.empty()) return execute_in_team(move, context, team);
   return execute_across_nodes(move, context, team, scene.node);
@@ -187,11 +187,9 @@ inline Played play(Scene& scene, SharedFile& file, int times = 1) {
     WatchedRankFile rank_file(file, team.rank());
     RankLocks locks(file, team.rank());
     Experience experience;
-    Meetings meetings;
     for (int i = 0; i < times; ++i) {
       Context context = {rank_file, locks, scene.hints, scene.costs, {}, {}};
       context.experience = &experience;
-      context.meetings = &meetings;
       if (rank < scene.before.size()) context.before = scene.before[rank];
       played.transfers[rank] = execute_rank(scene, scene.ranks[rank].move, context, team);
       played.choices[rank] = context.choice;

@@ -19,7 +19,6 @@
 #include "tessera/move/costs.hpp"
 #include "tessera/move/experience.hpp"
 #include "tessera/move/hints.hpp"
-#include "tessera/move/meetings.hpp"
 #include "tessera/move/move.hpp"
 #include "tessera/port/disk.hpp"
 
@@ -30,7 +29,7 @@ enum class Engine { kDirect, kList, kSieve, kMapped, kWindow, kTwoPhase, kObject
 [[nodiscard]] const char* engine_name(Engine engine);
 
 // What was chosen, and a sentence fragment that says why, for example
-// "131072 runs of 8 bytes fill 25 % of 4.0 MB: 3.1 ms sieved against 52 ms by list".
+// "131072 runs of 8 bytes fill 25 % of 4.0 MiB: 3.1 ms sieved against 52 ms by list".
 struct Choice {
   Engine engine = Engine::kDirect;
   std::string reason;
@@ -64,8 +63,6 @@ struct Context {
   Experience* experience = nullptr;
   // hints.without_gaps(), if somebody has them; else they are made where they are needed.
   const Hints* gapless_hints = nullptr;
-  // Of the file's collective accesses; told of silence. May be null.
-  Meetings* meetings = nullptr;
 };
 
 }  // namespace tessera::move

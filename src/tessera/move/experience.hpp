@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "tessera/move/kept_mapping.hpp"
+#include "tessera/move/mapping_cache.hpp"
 #include "tessera/move/page_costs.hpp"
 
 namespace tessera::move {
@@ -34,7 +34,7 @@ class Experience {
   }
 
   PageCosts pages;
-  KeptMapping mapping;
+  MappingCache mapping;
 
  private:
   std::array<std::optional<Shape>, 2> apart_;

@@ -63,11 +63,6 @@ constexpr Option kTable[] = {
                       "interval data grouping, few runs of which all ranks have about as many "
                       "bytes, or the first rank that has them. Where balanced is not possible it "
                       "is optimal."),
-    base::enum_option(
-        "tessera_verdict", "late", "late|prompt",
-        "late: collective accesses that come back to bytes which each rank has "
-        "moved alone before leave out meetings, up to 32 in a row; a write that fails without "
-        "one is reported on all ranks at the next. prompt: every access meets."),
     base::enum_option("tessera_durable", "sync", "sync|close",
                       "When written bytes are made durable: at MPI_File_sync only, or also at "
                       "MPI_File_close."),
@@ -85,6 +80,11 @@ constexpr Option kTable[] = {
     base::enum_option("tessera_layout", "linear", "linear|object",
                       "object: new files become object files, and files that are object files are "
                       "opened as such; as the prefix obj: of a name asks for too."),
+    base::string_option("tessera_kinds", "", 4096,
+                        "The same by name: rules with semicolons or commas between them, such as "
+                        "*.nc=obj;*.h5=obj. The first one counts whose glob matches the path, or "
+                        "its last part if the glob has no slash; obj makes object files, plain "
+                        "does not. It goes before tessera_layout; a prefix goes before both."),
     base::enum_option("tessera_cache", "off", "off|on",
                       "on: what is written to a plain file waits in a file without a name, in the "
                       "folder for temporary files if all ranks are on one node, until "
@@ -105,7 +105,7 @@ constexpr Option kTable[] = {
 
 // Which collective calls there are among the ranks depends on these.
 constexpr std::string_view kCommon[] = {
-    "tessera_replicated", "tessera_replicated_policy", "tessera_verdict",  "tessera_layout",
+    "tessera_replicated", "tessera_replicated_policy", "tessera_layout",   "tessera_kinds",
     "tessera_cache",      "tessera_consumer_views",    "tessera_replicate"};
 
 constexpr std::string_view kOurs = "tessera_";
@@ -228,6 +228,9 @@ Result<Hints::Value> Hints::parse_value(const Option& option, std::string_view t
     return base::fail(Code::kInvalid, "key \"cb_config_list\" has the value \"" + setting.text +
                                           "\"; allowed is a list such as \"*:1\" or \"a:2,b:*\"");
   }
+  if (option.name == "tessera_kinds") {
+    TESSERA_TRY_VOID(container::KindRules::parse(setting.text));
+  }
   const bool is_size = option.type == OptionType::kSize;
   return Value{is_size ? std::to_string(setting.number) : setting.text, setting.number};
 }
@@ -339,13 +342,13 @@ void Hints::settle() {
   collective = collective_of(value("tessera_collective").text);
   replicated = value("tessera_replicated").text == "true";
   replicated_policy = owner::parse_policy(value("tessera_replicated_policy").text).value();
-  prompt_verdicts = value("tessera_verdict").text == "prompt";
   durable_close = value("tessera_durable").text == "close";
   uring = toggle_of(value("tessera_uring").text);
   lock = lock_of(value("tessera_lock").text);
   lock_reads_alone = value("tessera_lock_reads").text == "exclusive";
   lock_private = value("tessera_lock_private").text == "enable";
   object_layout = value("tessera_layout").text == "object";
+  kinds = container::KindRules::parse(value("tessera_kinds").text).value();
   cache = value("tessera_cache").text == "on";
   consumer_views = value("tessera_consumer_views").text;
   replicate = value("tessera_replicate").text == "shared";
@@ -419,8 +422,8 @@ std::string hints_markdown() {
       "in use, sizes as\nplain numbers of bytes. Words may be written in capitals.\n\n"
       "Ranks may give different values. Those of the first rank count for all where the ranks have "
       "to\nact together: the way of a collective access and its costs, what atomic mode locks, and "
-      "`tessera_replicated`,\n`tessera_replicated_policy`, `tessera_verdict`, `tessera_layout`, "
-      "`tessera_cache`, `tessera_consumer_views` and\n`tessera_replicate`.\n\n";
+      "`tessera_replicated`,\n`tessera_replicated_policy`, `tessera_layout`, "
+      "`tessera_kinds`, `tessera_cache`, `tessera_consumer_views`\nand `tessera_replicate`.\n\n";
   return text + base::options_markdown(kTable);
 }
 

@@ -24,6 +24,7 @@
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/result.hpp"
+#include "tessera/container/file_kind.hpp"
 #include "tessera/owner/manager.hpp"
 #include "tessera/owner/writers.hpp"
 
@@ -73,13 +74,13 @@ class Hints {
   CollectiveHint collective = CollectiveHint::kAutomatic;
   bool replicated = false;  // ranks that write the same byte together write the same value
   owner::Policy replicated_policy = owner::Policy::kOptimal;  // who of them writes it
-  bool prompt_verdicts = false;
   bool durable_close = false;
   Toggle uring = Toggle::kAutomatic;
   LockHint lock = LockHint::kList;
   bool lock_reads_alone = false;
   bool lock_private = false;
   bool object_layout = false;
+  container::KindRules kinds;  // of names without a prefix
   bool cache = false;          // of a plain file
   std::string consumer_views;  // the path of a views file; empty: none
   bool replicate = false;

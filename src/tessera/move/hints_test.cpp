@@ -124,7 +124,24 @@ TEST(Hints, OurVariablesMustMakeSense) {
             "environment variable TESSERA_HINTS: unknown hint \"cb_nodse\"");
   EXPECT_EQ(error_with({{"TESSERA_HINTS", "cb_nodes"}}),
             "environment variable TESSERA_HINTS: \"cb_nodes\" is not key=value");
+  EXPECT_EQ(
+      error_with({{"TESSERA_KINDS", "*.nc=obj;*.h5=hdf"}}),
+      "environment variable TESSERA_KINDS: the rule \"*.h5=hdf\" names an unknown kind; rules "
+      "are such as *.nc=obj;*.txt=plain");
   EXPECT_EQ(error_with({{"TESSERA_HINTS", ""}, {"TESSERA_CB_NODES", "x"}}), "parsed");
+}
+
+TEST(Hints, RulesOfKindsComeFromEverySource) {
+  const auto is_object = [](const HintSources& sources) {
+    return Hints::parse(sources).value().kinds.kind_of("data.nc") == container::FileKind::kObject;
+  };
+  EXPECT_FALSE(is_object({}));
+  EXPECT_TRUE(is_object({"", environment_of({{"TESSERA_KINDS", "*.nc=obj;*.h5=obj"}}), {}}));
+  EXPECT_TRUE(
+      is_object({"", environment_of({{"TESSERA_HINTS", "tessera_kinds=*.h5=obj,*.nc=obj"}}), {}}));
+  EXPECT_TRUE(is_object({"", {}, {{"tessera_kinds", "*.nc=obj"}}}));
+  EXPECT_TRUE(is_object({"tessera_kinds *.h5=obj;*.nc=obj\n", {}, {}}));
+  EXPECT_FALSE(is_object({"tessera_kinds *.nc=plain\n", {}, {{"tessera_kinds", "*.nc=obj"}}}));
 }
 
 TEST(Hints, ConfigurationListsLimitAggregatorsPerNode) {

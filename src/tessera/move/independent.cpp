@@ -76,18 +76,13 @@ FileFacts facts_of(const Move& move, const Context& context) {
   facts.companions = context.companions;
   const bool by_hint = context.hints.engine != EngineHint::kAutomatic;
   if (move.file.empty() || (is_small(move, context.costs) && !by_hint)) return facts;
-  const Interval span = move.file.span();
-  KeptMapping* kept = context.experience != nullptr ? &context.experience->mapping : nullptr;
-  if (kept != nullptr) facts.missed_ns = kept->missed_ns(span, move.direction);
-  const bool holds = kept != nullptr && kept->holds(span, move.direction);
-  const bool short_run = move.file.runs() <= 1 && move.size() < kMappedRunMin;
-  if (short_run && !holds && facts.missed_ns == 0) return facts;
+  if (is_short_run(move.file)) return facts;
   facts.mappable = can_map(context.file);
   if (!facts.mappable) return facts;
-  if (holds && kept->reaches(span, move.direction)) {
-    facts.kept = true;
-    return facts;
-  }
+  const Interval span = move.file.span();
+  MappingCache* cache = context.experience != nullptr ? &context.experience->mapping : nullptr;
+  const bool holds = cache != nullptr && cache->holds(span, move.direction);
+  if (cache != nullptr) facts.missed_ns = cache->missed_ns(span, move.direction);
   const auto& plain = dynamic_cast<const port::PlainFile&>(context.file);
   if (const auto size = context.file.size()) facts.size = *size;
   facts.kept = holds && span.end <= facts.size;

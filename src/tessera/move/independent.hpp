@@ -34,6 +34,10 @@ struct Price {
 
 // Whether a file can be reached through memory: a plain file of this machine.
 [[nodiscard]] bool can_map(const port::File& file);
+// Whether the hints leave room for mappings: an engine that was named goes by system calls alone.
+[[nodiscard]] bool wants_mapping(const Hints& hints);
+// Whether it lies on a file system of this machine (PlainFile::is_local()).
+[[nodiscard]] bool is_local(const port::File& file);
 
 // The engine that costs least for this move, among those the hints allow. Cost: O(1); a bounded
 // number of runs is looked at. Where the file can be mapped, writes are never sieved unless a hint
@@ -72,8 +76,11 @@ struct Price {
 // The widest gap that sieving moves together with the runs around it: beyond, a piece of its own
 // costs less.
 [[nodiscard]] int64_t sieved_gap_max(Direction direction, const Costs& costs);
-// A run of its own is not worth a mapping below this.
+// A run of its own is moved by a system call below this.
 inline constexpr int64_t kMappedRunMin = int64_t{4} << 20;
+[[nodiscard]] inline bool is_short_run(const Pattern& file) {
+  return file.runs() <= 1 && file.size() < kMappedRunMin;
+}
 // Mapped at a time: enough that setting up a mapping does not show.
 inline constexpr int64_t kMappedWindowBytes = int64_t{64} << 20;
 // The widest gap inside one mapped window.

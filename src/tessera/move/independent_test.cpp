@@ -227,6 +227,26 @@ Move write_of(const Pattern& file, std::byte* base) {
   return {Direction::kWrite, file, run(0, file.size()), base};
 }
 
+// One request for each half megabyte of a run, however memory lies.
+TEST(List, ShortRunsOfMemoryArePackedIntoLargeTransfers) {
+  constexpr int64_t kBytes = int64_t{2} << 20;
+  constexpr uint64_t kRequestsMax = 4;
+  port::SimDisk disk;
+  auto file = disk.create("file").value();
+  WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Context context{*file, locks, hints, costs, {}, {}, {}};
+  Contents memory(2 * kBytes, std::byte{7});
+  const Pattern pieces = strided(0, 64, 128, kBytes / 64);
+  for (const Direction direction : {Direction::kWrite, Direction::kRead}) {
+    const uint64_t before = disk.operation_count();
+    const Move move = {direction, run(1000, kBytes), pieces, memory.data()};
+    EXPECT_EQ(execute_direct(move, context).bytes, kBytes);
+    EXPECT_LE(disk.operation_count() - before, kRequestsMax);
+  }
+}
+
 TEST(Sieve, LocksEachPieceThatItRewritesAndNoOther) {
   WatchedLocks locks;
   const Hints hints = Hints::parse({"", {}, {{"ind_wr_buffer_size", "4096"}}}).value();

@@ -9,11 +9,10 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/pattern/point.hpp"
-#include "tessera/port/large_pages.hpp"
 
 namespace tessera::move {
 
-using port::kLargePageBytes;
+inline constexpr int64_t kLargePageBytes = int64_t{2} << 20;
 
 // The large pages that hold a part of the file. Requires that it begins at 0 or later.
 [[nodiscard]] inline pattern::Interval large_pages_around(pattern::Interval part) {

@@ -13,7 +13,9 @@ namespace tessera::move {
 namespace {
 
 constexpr size_t kBatchSegments = 1024;
-constexpr int64_t kStagingBytes = int64_t{256} << 10;
+// Packed for one transfer: as much as stock libraries move at once. The system keeps what is
+// written at once in one page if it can, and larger pages make the next access of them cheaper.
+constexpr int64_t kStagingBytes = int64_t{512} << 10;
 // Memory in shorter runs than this is packed first: copying a run then costs less than naming it to
 // the system.
 constexpr int64_t kPackedRunMax = 512;

@@ -7,7 +7,6 @@
 #include "tessera/move/large_pages.hpp"
 #include "tessera/move/phase_timer.hpp"
 #include "tessera/pattern/copy.hpp"
-#include "tessera/port/cores.hpp"
 #include "tessera/port/file_mapping.hpp"
 
 namespace tessera::move {
@@ -16,12 +15,8 @@ namespace {
 
 constexpr int64_t kStagingBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
-// Ranks that share a core find a stretch of this length in its cache when their turn comes.
-constexpr int64_t kCachedBytes = int64_t{1} << 20;
 // Smaller stretches of the stream are copied before companions could meet in them.
 constexpr int64_t kStretchBytesMin = int64_t{32} << 10;
-// Where fewer ranks share a core, changing between them costs more than it saves.
-constexpr int64_t kCoreRanksMin = 4;
 
 // A mapped transfer under way, a window at a time. Each step answers whether it could be done.
 class MappedTransfer {
@@ -37,12 +32,11 @@ class MappedTransfer {
   // Whether space for all of a window may be taken: enough of it is used, by the companions too.
   [[nodiscard]] bool is_filled(const Island& window) const;
   bool extend_file(const Island& window);
-  bool settle_file(const Island& window);
+  bool is_stored(const Island& window);
   bool move_window(const Island& window);
   [[nodiscard]] int64_t gap_max() const;
-  KeptMapping::Mapping find_mapping(const Island& window);
+  MappingCache::Mapping find_mapping(const Island& window);
   bool move_part(Interval part, const port::FileMapping& mapping);
-  [[nodiscard]] bool is_crowded() const;
   [[nodiscard]] int64_t stretches_of(Interval part) const;
   bool move_run(Interval part, const port::FileMapping& mapping);
   bool move_packed(Interval part, const port::FileMapping& mapping);
@@ -60,10 +54,11 @@ bool MappedTransfer::is_filled(const Island& window) const {
   return fills(window.stream.length(), window.file.length(), context_.companions);
 }
 
-// Makes the file long enough to be stored to. Setting its size could cut what another process has
-// written meanwhile; reserving and writing only extend. A byte is written even where the file is
-// long enough: another process that extends it may still be in the system call that does, which
-// clears the page behind the old end after the new size can be seen; writing waits for it.
+// Makes the file long enough to be stored to, also where an earlier move has done so, for others
+// may have cut it since. Setting its size could cut what another process has written meanwhile;
+// reserving and writing only extend. A byte is written even where the file is long enough: another
+// process that extends it may still be in the system call that does, which clears the page behind
+// the old end after the new size can be seen; writing waits for it.
 bool MappedTransfer::extend_file(const Island& window) {
   const PhaseTimer timer(context_.phases, &Phases::io_ns);
   const auto size = file_.size();
@@ -122,33 +117,23 @@ bool MappedTransfer::move_part(Interval part, const port::FileMapping& mapping) 
   return move_run(part, mapping);
 }
 
-// Whether many ranks share a core.
-bool MappedTransfer::is_crowded() const {
-  return context_.companions >= kCoreRanksMin * cores_for(context_.companions);
-}
-
 // How many stretches the part is copied in, if its runs are shorter than a cache line and stored
-// between those of others: one for each core, or as many as stay in a core's cache.
+// between those of others: one for each core.
 int64_t MappedTransfer::stretches_of(Interval part) const {
   const bool short_runs = move_.size() / move_.file.runs() < kLineBytes;
   if (reads() || !short_runs) return 1;
   const int64_t cores = cores_for(context_.companions);
-  const int64_t file_bytes =
-      move_.file.position(part.end - 1)[0] - move_.file.position(part.begin)[0];
-  const int64_t cached = is_crowded() ? file_bytes / kCachedBytes : 0;
-  return std::clamp(part.length() / kStretchBytesMin, int64_t{1}, std::max(cores, cached));
+  return std::clamp(part.length() / kStretchBytesMin, int64_t{1}, cores);
 }
 
 // Copies a part that is one run in memory. Cores in the same stretch would take every line out of
-// each other's caches, so each begins in another; and where many ranks share a core, those on it
-// are through with one stretch before any goes on to the next.
+// each other's caches, so each begins in another.
 bool MappedTransfer::move_run(Interval part, const port::FileMapping& mapping) {
   std::byte* const stream = move_.base + move_.memory.at()[0];
   const int64_t cores = cores_for(context_.companions);
   const int64_t stretches = stretches_of(part);
   int64_t index = context_.place % cores * stretches / cores;
   for (int64_t i = 0; i < stretches; ++i, index = (index + 1) % stretches) {
-    if (i > 0 && is_crowded()) port::offer_core();
     const Interval stretch = {part.begin + part.length() * index / stretches,
                               part.begin + part.length() * (index + 1) / stretches};
     if (!copy(stream + stretch.begin, stretch, mapping)) return false;
@@ -156,27 +141,26 @@ bool MappedTransfer::move_run(Interval part, const port::FileMapping& mapping) {
   return true;
 }
 
-// Makes sure that the file holds the bytes that are stored; of those that an earlier move has seen
-// to, it does.
-bool MappedTransfer::settle_file(const Island& window) {
-  Experience* const experience = context_.experience;
-  if (experience != nullptr && experience->mapping.stores_in(window.file)) return true;
-  if (!extend_file(window)) return false;
-  if (experience != nullptr) experience->mapping.settle(window.file.end, Direction::kWrite);
-  return true;
+// Whether what was stored is in the file: if others have cut it meanwhile, what lies behind its end
+// in its last page was stored nowhere, without a fault.
+bool MappedTransfer::is_stored(const Island& window) {
+  const auto size = file_.size();
+  return size && *size >= window.file.end;
 }
 
 bool MappedTransfer::move_window(const Island& window) {
-  if (!reads() && !settle_file(window)) return false;
-  const PhaseTimer timer(context_.phases, &Phases::copy_ns);
-  KeptMapping::Mapping mapping = find_mapping(window);
-  if (!mapping || !move_part(window.stream, *mapping)) return false;
-  if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));
-  return true;
+  if (!reads() && !extend_file(window)) return false;
+  {
+    const PhaseTimer timer(context_.phases, &Phases::copy_ns);
+    MappingCache::Mapping mapping = find_mapping(window);
+    if (!mapping || !move_part(window.stream, *mapping)) return false;
+    if (context_.experience != nullptr) context_.experience->mapping.keep(std::move(mapping));
+  }
+  return reads() || is_stored(window);
 }
 
 // The one that an earlier move has left, or a new one; null if there is none to be had.
-KeptMapping::Mapping MappedTransfer::find_mapping(const Island& window) {
+MappingCache::Mapping MappedTransfer::find_mapping(const Island& window) {
   const Interval part = large_pages_around(window.file);
   if (context_.experience != nullptr) {
     if (auto kept = context_.experience->mapping.take(part, move_.direction)) return kept;
@@ -187,14 +171,12 @@ KeptMapping::Mapping MappedTransfer::find_mapping(const Island& window) {
   return std::make_shared<const port::FileMapping>(*std::move(made));
 }
 
-// Where a mapping of all of it is kept, and all of it lies in the file, no gap is too wide.
+// Where a mapping of all of it is kept, no gap is too wide.
 int64_t MappedTransfer::gap_max() const {
   if (context_.experience == nullptr) return kMappedGapMax;
-  KeptMapping& kept = context_.experience->mapping;
   const Interval span = move_.file.span();
-  const bool kept_whole = kept.holds(large_pages_around(span), move_.direction) &&
-                          (reads() || kept.reaches(span, move_.direction));
-  return kept_whole ? span.length() : kMappedGapMax;
+  const bool kept = context_.experience->mapping.holds(large_pages_around(span), move_.direction);
+  return kept ? span.length() : kMappedGapMax;
 }
 
 int64_t MappedTransfer::run() {
@@ -215,6 +197,15 @@ Move in_file(const Move& move, port::PlainFile& file) {
 
 bool can_map(const port::File& file) {
   const auto* plain = dynamic_cast<const port::PlainFile*>(&file);
+  return plain != nullptr && plain->may_map();
+}
+
+bool wants_mapping(const Hints& hints) {
+  return hints.engine != EngineHint::kList && hints.engine != EngineHint::kDirect;
+}
+
+bool is_local(const port::File& file) {
+  const auto* plain = dynamic_cast<const port::PlainFile*>(&file);
   return plain != nullptr && plain->is_local();
 }
 
@@ -223,7 +214,8 @@ Transfer execute_mapped(const Move& move, Context& context) {
   const Move there = in_file(move, file);
   const int64_t done = there.size() > 0 ? MappedTransfer(there, file, context).run() : 0;
   if (done == move.size()) return {done, {}};
-  // System calls find the end of the file, or the reason why a page could not be had.
+  // System calls find the end of the file, or the reason why a page could not be had; and what was
+  // stored behind the end of a file that others have cut is written again.
   Transfer rest = execute_list(move.clip({done, move.size()}), context);
   return {done + rest.bytes, std::move(rest.status)};
 }

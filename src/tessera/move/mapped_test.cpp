@@ -10,6 +10,7 @@
 #include "tessera/pattern/assembler.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/port/test_directory.hpp"
+#include "tessera/port/test_interrupted_memory.hpp"
 
 namespace tessera::move {
 namespace {
@@ -107,9 +108,9 @@ TEST(Mapped, TellsTheErrorOfTheSystem) {
   EXPECT_EQ(done.status.error().errno_value, EBADF);
 }
 
-// Ranks that store short runs between each other's do so in stretches, each in another order; all
-// their bytes arrive, however many share a core.
-TEST(Mapped, ShortRunsOfManyRanksAreStoredInStretches) {
+// Ranks that store short runs between each other's begin in different places; all their bytes
+// arrive.
+TEST(Mapped, ShortRunsOfManyRanksAllArrive) {
   constexpr int64_t kRecord = 8;
   constexpr int64_t kCount = 20'011;
   const port::TestDirectory directory;
@@ -137,12 +138,12 @@ TEST(Mapped, ShortRunsOfManyRanksAreStoredInStretches) {
   }
 }
 
-// A mapping that was kept sees what happens to the file meanwhile, and every write is seen in the
+// A cached mapping sees what happens to the file meanwhile, and every write is seen in the
 // time of its last change.
-TEST(Mapped, AKeptMappingFollowsTheFile) {
+TEST(Mapped, ACachedMappingFollowsTheFile) {
   const port::TestDirectory directory;
   const auto file =
-      plain_file(directory.path("kept"), {.read = true, .write = true, .create = true});
+      plain_file(directory.path("cached"), {.read = true, .write = true, .create = true});
   if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
   const Pattern columns = strided(3, 8, 64, 1000);
   Contents memory(8000, std::byte{1});
@@ -174,6 +175,59 @@ TEST(Mapped, AKeptMappingFollowsTheFile) {
   const auto before = changed();
   write(std::byte{4});
   EXPECT_GT(changed(), before);
+}
+
+// Somebody else has made the file shorter, in the middle of its last page: what is written after
+// that is there, also where a mapping was kept.
+TEST(Mapped, AWriteAfterTheFileWasCutByOthersIsThere) {
+  const port::TestDirectory directory;
+  const port::OpenMode mode = {.read = true, .write = true, .create = true};
+  const auto file = plain_file(directory.path("cut"), mode);
+  const auto other = plain_file(directory.path("cut"), mode);
+  if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+  model::WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Experience experience;
+  for (int turn = 1; turn < 20; ++turn) {
+    const Pattern columns = strided(3, 8, 64, 40);
+    Contents memory(320, static_cast<std::byte>(turn));
+    Context context = {*file, locks, hints, costs, {}, {}};
+    context.experience = &experience;
+    ASSERT_EQ(execute_mapped(write_of(columns, memory.data()), context).bytes, 320);
+    // Another rank that writes behind them hides the cut.
+    ASSERT_TRUE(other->write_at(5000, base::ByteView(memory).first(1)));
+    const Contents found = contents_of(*file);
+    for (size_t i = 0; i < 40; ++i) {
+      ASSERT_EQ(found[3 + 64 * i], static_cast<std::byte>(turn)) << i;
+    }
+    ASSERT_TRUE(other->truncate(turn % 5 == 0 ? 0 : 10 * turn));
+  }
+}
+
+// The same while it is written: the last page is cut after its bytes were stored.
+TEST(Mapped, AWriteWhileTheFileIsCutByOthersIsThere) {
+  const port::TestDirectory directory;
+  const port::OpenMode mode = {.read = true, .write = true, .create = true};
+  const auto file = plain_file(directory.path("cut"), mode);
+  if (!file->is_local()) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+  model::WatchedLocks locks;
+  const Hints hints;
+  const Costs costs;
+  Context context = {*file, locks, hints, costs, {}, {}};
+  // All in one page of the file, and the end of the first page of memory in the middle of it.
+  constexpr int64_t kHalf = port::InterruptedMemory::kPage;
+  const port::InterruptedMemory memory(directory.path("memory"), std::byte{7},
+                                       [&] { ASSERT_TRUE(file->truncate(100)); });
+  const Pattern columns = strided(3, 8, 16, 200);
+  const Move move = write_of(columns, memory.data() + kHalf - 800);
+  EXPECT_EQ(execute_mapped(move, context).bytes, 1600);
+  EXPECT_EQ(memory.interruptions(), 1);
+  const Contents found = contents_of(*file);
+  ASSERT_EQ(std::ssize(found), columns.span().end);
+  // The cut was after the first half was written; the second half is there, and so is whatever was
+  // written again.
+  for (size_t i = 100; i < 200; ++i) ASSERT_EQ(found[3 + 16 * i], std::byte{7}) << i;
 }
 
 }  // namespace

@@ -113,7 +113,10 @@ Outcome write_mapped(const Window& window, const CoverageMap& map, Context& cont
       at = run.end;
     }
   });
-  return stored ? Outcome{window.file.end, {}} : write_marked(window, map, context);
+  // Behind the end of a file that others have cut meanwhile, nothing was stored.
+  const auto size = file.size();
+  const bool whole = stored && size && *size >= window.file.end;
+  return whole ? Outcome{window.file.end, {}} : write_marked(window, map, context);
 }
 
 // Takes over the bytes that are not marked; what lies behind the end of the file counts as zero.

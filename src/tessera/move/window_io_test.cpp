@@ -8,8 +8,11 @@
 #include <fstream>
 
 #include "tessera/lock/fcntl_locks.hpp"
+#include "tessera/move/independent.hpp"
 #include "tessera/move/test_moves.hpp"
 #include "tessera/port/plain_file.hpp"
+#include "tessera/port/test_directory.hpp"
+#include "tessera/port/test_interrupted_memory.hpp"
 
 namespace tessera::move {
 namespace {
@@ -126,6 +129,33 @@ TEST_F(WindowOnPlainFile, AFullWindowIsWrittenInOneGo) {
   Contents expected(7);
   expected.insert(expected.end(), bytes.begin(), bytes.end());
   EXPECT_EQ(stored(), expected);
+}
+
+// Somebody makes the file shorter while a window with gaps is stored through a mapping.
+TEST_F(WindowOnPlainFile, AWindowIsThereThoughTheFileWasCutMeanwhile) {
+  const auto file = open(true);
+  if (!can_map(*file)) GTEST_SKIP() << "the folder for temporary files is not on a local disk";
+  lock::FcntlLocks locks(*file);
+  const Hints hints;
+  const Costs costs = costly_lists();
+  Context context = {*file, locks, hints, costs, {}, {}};
+  const port::TestDirectory directory;
+  constexpr int64_t kPage = port::InterruptedMemory::kPage;
+  // All pages of the file stay, so that nothing faults.
+  const port::InterruptedMemory bytes(directory.path("memory"), std::byte{7},
+                                      [&] { ASSERT_TRUE(file->truncate(kPage + 1)); });
+  constexpr int64_t kPlaces = 262;
+  const Pattern places = pattern::repeat(Pattern::run({{0}}, 8).value(), kPlaces, {{16}}).value();
+  std::vector<std::byte> memory(static_cast<size_t>(CoverageMap::memory_bytes(places.span().end)));
+  CoverageMap map(memory);
+  map.mark(places, {0, places.size()}, 0);
+  const Window window = {{0, places.span().end}, bytes.data() + kPage - 50};
+  const Outcome outcome = write_covered(window, map, context);
+  ASSERT_TRUE(outcome.status);
+  EXPECT_EQ(bytes.interruptions(), 1);
+  const Contents found = stored();
+  ASSERT_EQ(std::ssize(found), places.span().end);
+  for (size_t i = 0; i < kPlaces; ++i) ASSERT_EQ(found[16 * i], std::byte{7}) << i;
 }
 
 }  // namespace

@@ -167,13 +167,13 @@ void note(const Means& means, const Move& moved, const Transfer& transfer,
 }
 
 Transfer execute_unlocked(const Move& moved, const Means& means,
-                          const cache::ObjectFile::Placed* placed, move::Context& context) {
+                          const cache::ObjectFile::WriteTerms& terms, move::Context& context) {
   if (means.objects != nullptr) {
     const move::PhaseTimer timer(context.phases, &move::Phases::io_ns);
     context.choice = {move::Engine::kObject, moved.direction == Direction::kWrite
                                                  ? "packed into space of its own"
                                                  : "as the map says"};
-    return execute_on_objects(*means.objects, moved, placed);
+    return execute_on_objects(*means.objects, moved, terms);
   }
   return moved.file.ascending() ? move::execute_independent(moved, context)
                                 : read_overlapping(moved, *means.file);
@@ -187,7 +187,7 @@ base::Result<std::optional<cache::ObjectFile::Placed>> place_before_lock(const M
   if (!writes || means.placed != nullptr || !means.objects->places_before()) {
     return std::optional<cache::ObjectFile::Placed>();
   }
-  TESSERA_TRY(auto placed, means.objects->place(moved.size()));
+  TESSERA_TRY(auto placed, means.objects->place(moved));
   return std::optional(std::move(placed));
 }
 
@@ -198,8 +198,13 @@ Transfer execute_atomically(const Move& moved, const Means& means, move::Context
     const move::PhaseTimer timer(context.phases, &move::Phases::lock_ns);
     return means.locks->lock_access(moved.file, moved.direction);
   }();
-  if (!held) return {0, base::failure_of(held)};
-  Transfer done = execute_unlocked(moved, means, *placed ? &**placed : means.placed, context);
+  cache::ObjectFile::WriteTerms terms = {*placed ? &**placed : means.placed};
+  if (!held) {
+    if (terms.placed != nullptr) means.objects->give_back(*terms.placed);
+    return {0, base::failure_of(held)};
+  }
+  if (held->can_be_lost()) terms.confirm = [&held] { return held->confirm(); };
+  Transfer done = execute_unlocked(moved, means, terms, context);
   if (auto still = held->confirm(); !still && done) done.status = std::move(still);
   return done;
 }
@@ -227,8 +232,7 @@ move::Context context_of(OpenFile& file) {
           file.group->node_size(),
           file.group->node_rank(),
           file.experience.get(),
-          file.gapless_hints.get(),
-          &file.meetings};
+          file.gapless_hints.get()};
 }
 
 // Executes the move together with all ranks; `before` is what went wrong on this one already.
@@ -262,7 +266,7 @@ Transfer execute_together(OpenFile& file, const Move& moved, const base::Result<
   return done;
 }
 
-TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const move::PlainRun& plain) {
+TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const PlainRun& plain) {
   const pattern::Interval bytes{plain.offset, plain.offset + std::ssize(plain.memory)};
   if (file.record) file.record->note_access(bytes);
   lock::Held held;
@@ -271,21 +275,12 @@ TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const move
     if (!locked) return {0, base::failure_of(locked)};
     held = *std::move(locked);
   }
-  Transfer moved =
-      move::execute_plain(plain, {*file.file, *file.hints, file.costs, *file.experience});
+  const bool reads = plain.direction == Direction::kRead;
+  Transfer moved = reads ? file.file->read_at(plain.offset, plain.memory)
+                         : file.file->write_at(plain.offset, plain.memory);
+  if (auto still = held.confirm(); !still && moved.status) moved.status = std::move(still);
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return {moved.bytes, std::move(moved.status), bytes};
-}
-
-// What a move of this access needs that no other rank takes part in. A collective one writes no
-// gaps back: others may write there, and take no lock.
-Means means_alone(OpenFile& file, const Access& access) {
-  Means means = means_of(file);
-  if (access.collective) {
-    means.collective = true;
-    means.hints = file.gapless_hints;
-  }
-  return means;
 }
 
 TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
@@ -298,7 +293,7 @@ TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer
   if (!first) return {0, base::failure_of(first)};
   auto prepared = place(file, access, buffer, *sized, *first);
   if (!prepared) return {0, base::failure_of(prepared)};
-  const Transfer moved = execute_alone((*prepared)->move, means_alone(file, access));
+  const Transfer moved = execute_alone((*prepared)->move, means_of(file));
   if (access.pointer == Pointer::kIndividual) file.position += moved.bytes / file.view.etype_size;
   return finish(**prepared, moved, buffer);
 }
@@ -330,10 +325,10 @@ Transfer execute_grouped(OpenFile& file, const Move& moved, const base::Result<v
 
 // A rank that moves one run does so before it meets the others (C2 of move/collective.hpp).
 TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
-                                         const move::PlainRun& plain) {
+                                         const PlainRun& plain) {
   Done mine = access_plainly(file, access, plain);
   if (mine.status && !file.atomic) {
-    mine.status = move::finish_in_team(access.direction, *file.group->team(), file.meetings,
+    mine.status = move::finish_in_team(access.direction, *file.group->team(),
                                        [&file] { return context_of(file); });
     return mine;
   }
@@ -344,7 +339,7 @@ TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
 }
 
 // A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
-TESSERA_HOT Done access_met(OpenFile& file, const Access& access, const Buffer& buffer) {
+TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
   if (const auto plain = as_plain(file, access, buffer); plain && goes_ahead(file, access)) {
     return access_plainly_together(file, access, *plain);
   }
@@ -357,7 +352,8 @@ TESSERA_HOT Done access_met(OpenFile& file, const Access& access, const Buffer& 
   auto prepared = std::make_unique<Prepared>();
   prepared->move.direction = access.direction;
   if (before) {
-    auto placed = place(file, access, buffer, *sized, *first);
+    // The others are waiting, also if there is no memory for what this rank has to do.
+    auto placed = contain([&] { return place(file, access, buffer, *sized, *first); });
     if (!placed) {
       before = base::failure_of(placed);
     } else {
@@ -371,37 +367,11 @@ TESSERA_HOT Done access_met(OpenFile& file, const Access& access, const Buffer& 
   return finish(*prepared, moved, buffer);
 }
 
-// Whether accesses of this kind may do without a meeting; the same on all ranks.
-TESSERA_HOT bool may_leave_out(const OpenFile& file, const Access& access) {
-  return !is_shared(access.pointer) && !file.objects && !file.atomic &&
-         !file.hints->prompt_verdicts && !is_replicated(file, access.direction) &&
-         file.group->size() > 1;
-}
-
-// Whether the rank needs nobody for such an access, which will hardly fail: it moves the bytes that
-// it moved last, in a local file system. Nor does their order among those of other ranks change, as
-// it would where ranks take turns.
-TESSERA_HOT bool is_safe(OpenFile& file, const Access& access, const Done& done) {
-  const bool back = file.meetings.comes_back({done.span, done.bytes});
-  return back && move::may_go_ahead(access.direction, *file.hints) && file.file->is_local();
-}
-
-// A collective access that meets nobody. Wrong arguments are for the program to know at once.
-TESSERA_HOT Done access_apart(OpenFile& file, const Access& access, const Buffer& buffer) {
-  Done mine = access_alone(file, access, buffer);
-  if (!mine.status && !measure(file, access, buffer)) return mine;
-  mine.status = file.meetings.leave_out(std::move(mine.status), is_safe(file, access, mine));
-  return mine;
-}
-
-TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
-  const bool may = may_leave_out(file, access);
-  if (!file.meetings.begin(access.direction, may, file.group->exchange())) {
-    return access_apart(file, access, buffer);
-  }
-  Done done = access_met(file, access, buffer);
-  done.status = file.meetings.conclude(std::move(done.status), is_safe(file, access, done));
-  return done;
+// What the work did; nothing, if an exception ended it.
+template <typename Work>
+Done contain_access(const Work& work) {
+  auto done = contain([&]() -> base::Result<Done> { return work(); });
+  return done ? *std::move(done) : Done{0, base::failure_of(done)};
 }
 
 }  // namespace
@@ -413,7 +383,7 @@ base::Result<std::unique_ptr<Prepared>> prepare(OpenFile& file, const Access& ac
   TESSERA_TRY(auto prepared, place(file, access, buffer, sized, first));
   if (access.pointer == Pointer::kIndividual) file.position += sized.etypes;
   if (file.objects && access.direction == Direction::kWrite && file.objects->places_before()) {
-    TESSERA_TRY(prepared->placed, file.objects->place(prepared->move.size()));
+    TESSERA_TRY(prepared->placed, file.objects->place(prepared->move));
   }
   return prepared;
 }
@@ -446,7 +416,7 @@ Transfer execute_alone(const Move& moved, const Means& means) {
   move::Context context{*means.file, locks, *means.hints,     means.costs, {noted},
                         {},          {},    means.companions, means.place, means.experience.get()};
   Transfer done = means.atomic ? execute_atomically(moved, means, context)
-                               : execute_unlocked(moved, means, means.placed, context);
+                               : execute_unlocked(moved, means, {means.placed}, context);
   if (noted) note(means, moved, done, context, watch);
   return done;
 }
@@ -469,8 +439,10 @@ TESSERA_HOT int access(OpenFile& file, const Access& asked, const Buffer& buffer
         file, fault(MPI_ERR_IO, "a split collective access of " + file.path + " has not ended yet")
                   .error);
   }
-  const Done done =
-      asked.collective ? access_together(file, asked, buffer) : access_alone(file, asked, buffer);
+  const Done done = contain_access([&] {
+    return asked.collective ? access_together(file, asked, buffer)
+                            : access_alone(file, asked, buffer);
+  });
   set_status(status, done.bytes);
   return done.status ? MPI_SUCCESS : raise(file, done.status.error());
 }
@@ -481,7 +453,7 @@ int begin_access(OpenFile& file, const Access& asked, const Buffer& buffer, int 
         file, fault(MPI_ERR_IO, "a split collective access of " + file.path + " has not ended yet")
                   .error);
   }
-  const Done done = access_together(file, asked, buffer);
+  const Done done = contain_access([&] { return access_together(file, asked, buffer); });
   file.split = SplitAccess{kind, done.bytes, MPI_SUCCESS};
   if (!done.status) file.split->code = code_of(done.status.error());
   return MPI_SUCCESS;

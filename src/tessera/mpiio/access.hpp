@@ -3,8 +3,8 @@
 // All of them are one thing with a few properties: direction, which pointer, alone or together,
 // now or in the background. An access is checked and turned into a move (move/move.hpp), which an
 // engine executes; what it really moved becomes the status.
-//   (A1) A collective access with wrong arguments on one rank fails on all ranks, unless it is one
-//        that meets nobody (move/meetings.hpp): then there. Nobody hangs.
+//   (A1) A collective access that fails on one rank, for wrong arguments or in the system, fails on
+//        all ranks, at that call. Nobody hangs.
 //   (A2) Pointers move by what was accessed: by what a blocking access really moved, by what a
 //        background one asked for. Shared pointers move by what was asked for.
 // Thread safety: as OpenFile.

@@ -1,4 +1,5 @@
 // MPI_File_open, _close, _delete and what asks about or changes a whole file.
+#include "tessera/container/file_kind.hpp"
 #include "tessera/mpiio/answer.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/native.hpp"
@@ -13,7 +14,7 @@ int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
     return TESSERA_NATIVE(MPI_File_open)(comm, filename, amode, info, fh);
   }
   *fh = MPI_FILE_NULL;
-  const auto opened = OpenFile::open(comm, filename, amode, info);
+  const auto opened = contain([&] { return OpenFile::open(comm, filename, amode, info); });
   if (!opened) return raise_without_file(opened.error());
   *fh = (*opened)->handle();
   return MPI_SUCCESS;
@@ -29,33 +30,35 @@ int MPI_File_close(MPI_File* fh) {
   }
   const ErrorHandler handler = file->handler;
   const MPI_File handle = *fh;
-  const auto closed = OpenFile::close(file);
+  const auto closed = contain([&] { return OpenFile::close(file); });
   *fh = MPI_FILE_NULL;
   return closed ? MPI_SUCCESS : handler.call(handle, code_of(closed.error()));
 }
 
 int MPI_File_delete(const char* filename, MPI_Info info) {
   if (!is_ours(filename)) return TESSERA_NATIVE(MPI_File_delete)(filename, info);
-  const auto deleted = delete_file(parse_file_name(filename).path);
+  const auto deleted =
+      contain([&] { return delete_file(tessera::container::parse_file_name(filename).path); });
   return deleted ? MPI_SUCCESS : raise_without_file(deleted.error());
 }
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_set_size)(fh, size);
-  return answer(*file, file->set_size(size));
+  return answer(*file, [&] { return file->set_size(size); });
 }
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_preallocate)(fh, size);
-  return answer(*file, file->preallocate(size));
+  return answer(*file, [&] { return file->preallocate(size); });
 }
 
 int MPI_File_get_size(MPI_File fh, MPI_Offset* size) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_size)(fh, size);
-  return answer(*file, file->size(), size);
+  return answer(
+      *file, [&] { return file->size(); }, size);
 }
 
 int MPI_File_get_group(MPI_File fh, MPI_Group* group) {
@@ -75,19 +78,20 @@ int MPI_File_get_amode(MPI_File fh, int* amode) {
 int MPI_File_set_info(MPI_File fh, MPI_Info info) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_set_info)(fh, info);
-  return answer(*file, file->set_info(info));
+  return answer(*file, [&] { return file->set_info(info); });
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info* info) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_info)(fh, info);
-  return answer(*file, file->info(), info);
+  return answer(
+      *file, [&] { return file->info(); }, info);
 }
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_set_atomicity)(fh, flag);
-  return answer(*file, file->set_atomicity(flag != 0));
+  return answer(*file, [&] { return file->set_atomicity(flag != 0); });
 }
 
 int MPI_File_get_atomicity(MPI_File fh, int* flag) {
@@ -100,7 +104,7 @@ int MPI_File_get_atomicity(MPI_File fh, int* flag) {
 int MPI_File_sync(MPI_File fh) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_sync)(fh);
-  return answer(*file, file->sync());
+  return answer(*file, [&] { return file->sync(); });
 }
 
 MPI_Fint MPI_File_c2f(MPI_File fh) {

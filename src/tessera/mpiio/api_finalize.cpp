@@ -1,11 +1,15 @@
 // MPI_Finalize: the job's log is written and everything of ours ends before MPI does.
+#include <cstdio>
+
 #include "tessera/mpiio/commitment.hpp"
+#include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/group.hpp"
 #include "tessera/mpiio/journal.hpp"
 #include "tessera/mpiio/mpi_exchange.hpp"
 #include "tessera/mpiio/native.hpp"
 #include "tessera/mpiio/requests.hpp"
 #include "tessera/mpiio/types.hpp"
+#include "tessera/port/size_limit.hpp"
 
 namespace tessera::mpiio {
 
@@ -17,8 +21,18 @@ void write_log() {
   if (PMPI_Comm_dup(MPI_COMM_WORLD, &all) != MPI_SUCCESS) return;
   PMPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
   MpiExchange exchange(all);
+  const port::WithoutSizeSignal quiet;
   Journal::get().finish(exchange);
   PMPI_Comm_free(&all);
+}
+
+// A log that cannot be had does not end the program.
+void try_write_log() {
+  const auto written = contain([]() -> base::Result<void> {
+    write_log();
+    return {};
+  });
+  if (!written) std::fprintf(stderr, "tessera: no log: %s\n", text_of(written.error()).c_str());
 }
 
 }  // namespace
@@ -29,7 +43,7 @@ extern "C" {
 
 int MPI_Finalize() {
   tessera::mpiio::end_requests();
-  tessera::mpiio::write_log();
+  tessera::mpiio::try_write_log();
   tessera::mpiio::end_groups();
   tessera::mpiio::end_types();
   tessera::mpiio::end_commitment();

@@ -40,7 +40,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
   if (file == nullptr) {
     return TESSERA_NATIVE(MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
   }
-  return answer(*file, file->set_view(disp, etype, filetype, datarep, info));
+  return answer(*file, [&] { return file->set_view(disp, etype, filetype, datarep, info); });
 }
 
 int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
@@ -59,47 +59,51 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Da
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_seek)(fh, offset, whence);
-  return answer(*file, file->seek(offset, whence));
+  return answer(*file, [&] { return file->seek(offset, whence); });
 }
 
 int MPI_File_get_position(MPI_File fh, MPI_Offset* offset) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_position)(fh, offset);
   *offset = file->position;
-  return answer(*file, file->check_positioned());
+  return answer(*file, [&] { return file->check_positioned(); });
 }
 
 int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_byte_offset)(fh, offset, disp);
-  return answer(*file, file->byte_offset(offset), disp);
+  return answer(
+      *file, [&] { return file->byte_offset(offset); }, disp);
 }
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_seek_shared)(fh, offset, whence);
-  return answer(*file, file->seek_shared(offset, whence));
+  return answer(*file, [&] { return file->seek_shared(offset, whence); });
 }
 
 int MPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_position_shared)(fh, offset);
   const auto positioned = file->check_positioned();
-  if (!positioned) return answer(*file, positioned);
-  return answer(*file, file->group->shared_pointer().load(), offset);
+  if (!positioned) return raise(*file, positioned.error());
+  return answer(
+      *file, [&] { return file->group->shared_pointer().load(); }, offset);
 }
 
 int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint* extent) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_type_extent)(fh, type, extent);
-  return answer(*file, extent_in_file(*file, type), extent);
+  return answer(
+      *file, [&] { return extent_in_file(*file, type); }, extent);
 }
 
 #if MPI_VERSION >= 4
 int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count* extent) {
   OpenFile* file = OpenFile::from(fh);
   if (file == nullptr) return TESSERA_NATIVE(MPI_File_get_type_extent_c)(fh, type, extent);
-  return answer(*file, extent_in_file(*file, type), extent);
+  return answer(
+      *file, [&] { return extent_in_file(*file, type); }, extent);
 }
 #endif
 
@@ -107,7 +111,7 @@ int MPI_Register_datarep(const char* name, MPI_Datarep_conversion_function* read
                          MPI_Datarep_conversion_function* write,
                          MPI_Datarep_extent_function* extent, void* extra) {
   const bool converts = read != MPI_CONVERSION_FN_NULL || write != MPI_CONVERSION_FN_NULL;
-  return answer_registered(register_datarep(name, converts), [=] {
+  return answer_registered(contain([&] { return register_datarep(name, converts); }), [=] {
     TESSERA_NATIVE(MPI_Register_datarep)(name, read, write, extent, extra);
   });
 }
@@ -117,7 +121,7 @@ int MPI_Register_datarep_c(const char* name, MPI_Datarep_conversion_function_c* 
                            MPI_Datarep_conversion_function_c* write,
                            MPI_Datarep_extent_function* extent, void* extra) {
   const bool converts = read != MPI_CONVERSION_FN_NULL_C || write != MPI_CONVERSION_FN_NULL_C;
-  return answer_registered(register_datarep(name, converts), [=] {
+  return answer_registered(contain([&] { return register_datarep(name, converts); }), [=] {
     TESSERA_NATIVE(MPI_Register_datarep_c)(name, read, write, extent, extra);
   });
 }

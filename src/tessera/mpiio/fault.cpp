@@ -27,6 +27,7 @@ int class_of_errno(int errno_value) {
     case EROFS:
       return MPI_ERR_READ_ONLY;
     case ENOSPC:
+    case EFBIG:
       return MPI_ERR_NO_SPACE;
     case EDQUOT:
       return MPI_ERR_QUOTA;

@@ -9,6 +9,9 @@
 
 #include <mpi.h>
 
+#include <cerrno>
+#include <exception>
+#include <new>
 #include <string>
 
 #include "tessera/base/result.hpp"
@@ -23,6 +26,20 @@ namespace tessera::mpiio {
 
 // The error as one line for a person.
 [[nodiscard]] std::string text_of(const base::Error& error);
+
+// What the work answers, which is a Result. An exception that would leave it, when there is no
+// memory left, is an error like any other: none leaves a function of MPI, but for those of the
+// program's own error handlers, which are called outside.
+template <typename Work>
+[[nodiscard]] auto contain(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return base::fail_errno(ENOMEM, "out of memory");
+  } catch (const std::exception& thrown) {
+    return base::fail(base::Code::kFailed, thrown.what());
+  }
+}
 
 // A code of the right class whose MPI_Error_string is the error's text. Codes are few in some MPIs,
 // so equal texts share one, and after many different ones the class itself is answered.

@@ -26,11 +26,25 @@ using pattern::ByteSet;
 constexpr pattern::Interval kAllBytes = {0, pattern::kMaxPosition};
 // Views whose description is longer are not compared.
 constexpr size_t kViewBytesMax = size_t{64} << 10;
-// A kept lock that is recalled sooner was not worth it, and is not asked for again for a while.
-constexpr int64_t kWorthNs = 100'000'000;
+// A cached lock that covered fewer accesses was not worth it, and is not asked for again for a
+// while.
+constexpr int64_t kWorthUses = 8;
 constexpr int64_t kWithoutNs = 2'000'000'000;
+// How often those who lock by ranges look for a server of the file.
+constexpr int64_t kLookNs = 10'000'000;
 
 ByteSet span_of(pattern::Interval span) { return ByteSet::of(span).value(); }
+
+Result<FileService> service_at(const std::string& name, const LockServerPlace& place) {
+  TESSERA_TRY(auto agent, lock_agent_at(place));
+  return FileService{name, place, std::move(agent)};
+}
+
+// The one that TESSERA_LOCKS names.
+Result<FileService> named_server(const std::string& name) {
+  TESSERA_TRY(const std::string address, lock_server_of(name));
+  return service_at(name, {.address = address});
+}
 
 // All bytes of a view, encoded; nothing if they are too many to compare.
 std::optional<base::Bytes> encoded(const FileView& view) {
@@ -56,23 +70,6 @@ bool apart(const ByteSet& mine, base::ByteView theirs) {
   return overlap && !*overlap;
 }
 
-base::Bytes pack(const std::array<std::string, 3>& texts) {
-  base::Bytes packed;
-  base::ByteWriter writer(packed);
-  for (const std::string& text : texts) writer.sized_bytes(base::bytes_of(text));
-  return packed;
-}
-
-Result<std::array<std::string, 3>> unpack(base::ByteView packed) {
-  std::array<std::string, 3> texts;
-  base::ByteReader reader(packed);
-  for (std::string& text : texts) {
-    TESSERA_TRY(const base::ByteView bytes, reader.sized_bytes());
-    text = base::text_of(bytes);
-  }
-  return texts;
-}
-
 }  // namespace
 
 // What a rank tells the others: facts as bits, the extent, and its view if that may be compared.
@@ -80,11 +77,13 @@ struct FileLocks::Share {
   bool dense = false;
   bool ranges = false;   // the file system has them, for this way of opening
   bool servers = false;  // TESSERA_LOCKS names some
+  bool served = false;   // this process uses the service for this file already
   LockHint extent = LockHint::kList;
   std::optional<base::Bytes> view = {};
 
   [[nodiscard]] base::Bytes bytes() const {
-    const int facts = (dense ? 1 : 0) | (ranges ? 2 : 0) | (servers ? 4 : 0) | (view ? 8 : 0);
+    const int facts =
+        (dense ? 1 : 0) | (ranges ? 2 : 0) | (servers ? 4 : 0) | (view ? 8 : 0) | (served ? 16 : 0);
     base::Bytes told;
     base::ByteWriter writer(told);
     writer.u8(static_cast<uint8_t>(facts));
@@ -99,49 +98,114 @@ struct FileLocks::Share {
     share.dense = (facts & 1) != 0;
     share.ranges = (facts & 2) != 0;
     share.servers = (facts & 4) != 0;
+    share.served = (facts & 16) != 0;
     share.extent = static_cast<LockHint>(told[1]);
     if ((facts & 8) != 0) share.view = base::copy_of(told.subspan(2));
     return share;
   }
 };
 
-FileLocks::~FileLocks() { stop_keeping(); }
+// The name of the file in messages, since devices have different numbers on different nodes, and
+// where ranks find its server: on the first rank's node (empty: at its own socket), and elsewhere.
+struct FileLocks::Offer {
+  std::string name = {};
+  std::string near = {};
+  std::string far = {};
+  std::string key = {};
+
+  [[nodiscard]] base::Bytes bytes() const {
+    base::Bytes packed;
+    base::ByteWriter writer(packed);
+    for (const std::string& text : {name, near, far, key}) {
+      writer.sized_bytes(base::bytes_of(text));
+    }
+    return packed;
+  }
+
+  static Result<Offer> of(base::ByteView packed) {
+    Offer offer;
+    base::ByteReader reader(packed);
+    for (std::string* text : {&offer.name, &offer.near, &offer.far, &offer.key}) {
+      TESSERA_TRY(const base::ByteView bytes, reader.sized_bytes());
+      *text = base::text_of(bytes);
+    }
+    return offer;
+  }
+};
+
+FileLocks::~FileLocks() { drop_cached_lock(); }
 
 // --- accesses
 
 Result<Held> FileLocks::acquire(const ByteSet& bytes, Mode mode) {
-  if (means_ == Means::kService) return lock_by_service(bytes, mode);
-  auto held = ranges_.acquire(bytes, mode);
-  if (!held || ranges_.supported()) return held;
-  TESSERA_TRY_VOID(reach_service_alone());
-  return lock_by_service(bytes, mode);
-}
-
-Result<void> FileLocks::reach_service_alone() {
-  return reached_alone_.with([&](auto& reached) {
-    if (reached) return *reached;
-    reached = [&]() -> Result<void> {
-      TESSERA_TRY(const auto identity, file_.identity());
-      name_ = lock::plain_file_name(identity);
-      if (has_lock_servers()) return use_server();
-      TESSERA_TRY_VOID(start_lock_server(file_));
-      return use_own_server(identity);
-    }();
-    return *reached;
-  });
+  if (bytes.empty()) return Held();
+  return is_served() ? lock_by_service(bytes, mode) : lock_by_range(bytes.span(), mode);
 }
 
 Result<Held> FileLocks::lock_access(const pattern::Pattern& bytes, move::Direction direction) {
-  if (means_ == Means::kNothing || bytes.empty()) return Held();
+  if (!locks_ || bytes.empty()) return Held();
   const Mode mode = mode_of(direction);
   if (extent_ == LockHint::kFile) return acquire(span_of(kAllBytes), mode);
   if (extent_ == LockHint::kRange || !bytes.ascending()) {
     return acquire(span_of(bytes.span()), mode);
   }
-  if (means_ == Means::kService) {
-    if (auto held = lock_by_kept()) return *std::move(held);
+  if (is_served()) {
+    if (auto held = lock_by_cached()) return *std::move(held);
   }
   return acquire(ByteSet::of_ascending(bytes), mode);
+}
+
+Result<Held> FileLocks::lock_by_range(pattern::Interval bytes, Mode mode) {
+  if (is_served()) return lock_by_service(span_of(bytes), mode);
+  auto held = ranges_.acquire_run(bytes, mode);
+  if (!held || ranges_.supported()) return held;
+  TESSERA_TRY_VOID(reach_service_alone());
+  return lock_by_service(span_of(bytes), mode);
+}
+
+// (ARBITER-2)
+bool FileLocks::is_served() {
+  if (served_) return true;
+  const int64_t now_ns = clock_.now_ns();
+  if (now_ns < look_at_ns_) return false;
+  look_at_ns_ = now_ns + kLookNs;
+  if (lock::is_marked(file_)) join_server();
+  return served_;
+}
+
+// The mark may be of a server that cannot be reached from here, or of another program.
+void FileLocks::join_server() {
+  if (has_lock_servers()) return;
+  const auto identity = file_.identity();
+  if (!identity) return;
+  reaching_.with([&](const auto& /*reached*/) {
+    if (served_) return;
+    if (auto known = known_service(*identity)) {
+      use(*std::move(known));
+    } else if (has_own_server(*identity)) {
+      if (auto own = own_server(lock::plain_file_name(*identity))) use(*std::move(own));
+    }
+  });
+}
+
+Result<FileService> FileLocks::find_service_alone() {
+  TESSERA_TRY(const auto identity, file_.identity());
+  const std::string name = lock::plain_file_name(identity);
+  if (has_lock_servers()) return named_server(name);
+  if (auto known = known_service(identity)) return *std::move(known);
+  TESSERA_TRY_VOID(start_lock_server(file_));
+  return own_server(name);
+}
+
+Result<void> FileLocks::reach_service_alone() {
+  return reaching_.with([&](auto& reached) {
+    if (served_) return Result<void>();
+    if (reached) return *reached;
+    auto found = find_service_alone();
+    reached = found ? Result<void>() : base::failure_of(found);
+    if (found) use(*std::move(found));
+    return *reached;
+  });
 }
 
 Result<Held> FileLocks::lock_by_service(ByteSet bytes, Mode mode) {
@@ -157,32 +221,36 @@ Result<Held> FileLocks::lock_by_service(ByteSet bytes, Mode mode) {
               [this, sequence] { return agent_->confirm(sequence); });
 }
 
-std::optional<Held> FileLocks::lock_by_kept() {
-  const auto kept = kept_lock();
-  if (!kept || !kept->begin(clock_.now_ns())) return std::nullopt;
-  return Held([kept] { kept->end(); }, [this, kept] { return kept->confirm(clock_.now_ns()); });
+std::optional<Held> FileLocks::lock_by_cached() {
+  const auto cached = cached_lock();
+  if (!cached || !cached->begin(clock_.now_ns())) return std::nullopt;
+  return Held([cached] { cached->end(); },
+              [this, cached] { return cached->confirm(clock_.now_ns()); });
 }
 
-std::shared_ptr<lock::KeptLock> FileLocks::kept_lock() {
-  return keeping_.with([&](Keeping& keeping) -> std::shared_ptr<lock::KeptLock> {
-    if (!keeping.bytes) return nullptr;
-    if (keeping.lock && !keeping.lock->over()) return keeping.lock;
+std::shared_ptr<lock::CachedLock> FileLocks::cached_lock() {
+  return caching_.with([&](Caching& caching) -> std::shared_ptr<lock::CachedLock> {
+    if (!caching.bytes) return nullptr;
+    if (caching.lock && !caching.lock->over()) return caching.lock;
     const int64_t now_ns = clock_.now_ns();
-    if (keeping.lock && now_ns - keeping.lock->since_ns() < kWorthNs) {
-      keeping.not_before_ns = now_ns + kWithoutNs;
-    }
-    keeping.lock.reset();
-    if (now_ns < keeping.not_before_ns) return nullptr;
-    auto kept = agent_->keep({.file = name_, .claim = {*keeping.bytes, keeping.mode}});
-    if (kept) keeping.lock = *std::move(kept);
-    return keeping.lock;
+    caching.forget_lock(now_ns);
+    if (now_ns < caching.not_before_ns) return nullptr;
+    auto made = agent_->acquire_cached({.file = name_, .claim = {*caching.bytes, caching.mode}});
+    if (made) caching.lock = *std::move(made);
+    return caching.lock;
   });
 }
 
-void FileLocks::stop_keeping() {
-  keeping_.with([](Keeping& keeping) {
-    if (keeping.lock) keeping.lock->recall();
-    keeping = {};
+void FileLocks::Caching::forget_lock(int64_t now_ns) {
+  if (lock && lock->uses() < kWorthUses) not_before_ns = now_ns + kWithoutNs;
+  lock.reset();
+}
+
+void FileLocks::drop_cached_lock() {
+  caching_.with([&](Caching& caching) {
+    if (caching.lock) caching.lock->recall();
+    caching.forget_lock(clock_.now_ns());
+    caching.bytes.reset();
   });
 }
 
@@ -199,77 +267,91 @@ bool FileLocks::has_ranges(bool only_read) {
   return taken.has_value();
 }
 
-// What the first rank tells the others: the name of the file, since devices have different numbers
-// on different nodes, and where ranks of other nodes reach the server that it has started.
-Result<void> FileLocks::reach_service(Group& group, bool servers) {
-  const auto identity = file_.identity();
-  const bool starts = group.rank() == 0 && !servers;
-  base::Result<void> started = starts ? start_lock_server(file_) : Result<void>();
-  lock::OpenedToNodes opened;
-  if (starts && started && group.node_size() < group.size()) {
-    auto asked = open_lock_server(file_);
-    if (asked) {
-      opened = *std::move(asked);
-    } else {
-      started = base::failure_of(asked);
+// One that this process uses already serves the other ranks as well.
+Result<FileLocks::Offer> FileLocks::offer_service(Group& group) {
+  TESSERA_TRY(const auto identity, file_.identity());
+  Offer offer = {.name = lock::plain_file_name(identity)};
+  if (const auto known = known_service(identity)) {
+    offer.name = known->name;
+    if (!known->place.key.empty()) {
+      offer.near = offer.far = known->place.address;
+      offer.key = known->place.key;
+      return offer;
     }
+  } else {
+    TESSERA_TRY_VOID(start_lock_server(file_));
   }
-  const std::string mine = identity ? lock::plain_file_name(*identity) : std::string();
+  if (group.node_size() < group.size()) {
+    TESSERA_TRY(const auto opened, open_lock_server(file_));
+    offer.far = opened.address;
+    offer.key = opened.key;
+  }
+  return offer;
+}
+
+Result<FileService> FileLocks::find_service(Group& group, bool servers) {
+  const bool first = group.rank() == 0;
+  const auto identity = file_.identity();
+  Result<Offer> mine = Offer{identity ? lock::plain_file_name(*identity) : std::string()};
+  if (first && !servers) mine = offer_service(group);
   TESSERA_TRY(const base::Bytes told,
-              group.exchange().broadcast(0, pack({mine, opened.address, opened.key})));
-  if (!identity) return base::failure_of(identity);
-  if (!started) return started;
-  TESSERA_TRY(const auto said, unpack(told));
-  name_ = said[0];
-  if (servers) return use_server();
+              group.exchange().broadcast(0, mine ? mine->bytes() : Offer{}.bytes()));
+  if (!mine) return base::failure_of(mine);
+  TESSERA_TRY(const Offer offer, Offer::of(told));
+  if (servers) return named_server(offer.name);
   const bool is_here = group.nodes()[static_cast<size_t>(group.rank())] == group.nodes().front();
-  return is_here ? use_own_server(*identity) : use_agent({said[1], said[2]});
+  if (is_here && offer.near.empty()) return own_server(offer.name);
+  return service_at(offer.name, {is_here ? offer.near : offer.far, offer.key});
 }
 
-Result<void> FileLocks::use_server() {
-  TESSERA_TRY(const std::string address, lock_server_of(name_));
-  return use_agent({address});
-}
-
-Result<void> FileLocks::use_own_server(const port::PlainFile::Identity& identity) {
+Result<FileService> FileLocks::own_server(const std::string& name) {
+  TESSERA_TRY(const auto identity, file_.identity());
   TESSERA_TRY(const std::string address, lock::on_demand_address(identity));
-  return use_agent({.address = address, .file = &file_});
+  return service_at(name, {.address = address, .file = &file_});
 }
 
-Result<void> FileLocks::use_agent(const LockServerPlace& place) {
-  TESSERA_TRY(agent_, lock_agent_at(place));
-  why_ = "by the lock server at " + place.address;
-  return {};
+void FileLocks::use(FileService service) {
+  if (const auto identity = file_.identity()) note_service(*identity, service);
+  why_ = "by the lock server at " + service.place.address;
+  name_ = std::move(service.name);
+  agent_ = std::move(service.agent);
+  served_ = true;
 }
 
-Result<FileLocks::Means> FileLocks::choose_means(const std::vector<Share>& shares, Group& group) {
+Result<bool> FileLocks::choose_service(const std::vector<Share>& shares, Group& group) {
   const auto all = [&](auto fact) { return std::all_of(shares.begin(), shares.end(), fact); };
   const bool ranges = all([](const Share& share) { return share.ranges; });
   const bool servers = all([](const Share& share) { return share.servers; });
   const bool one_run =
       extent_ != LockHint::kList || all([](const Share& share) { return share.dense; });
-  if (extent_ == LockHint::kNone) return Means::kNothing;
-  if (!servers && ranges && one_run) {
+  const bool unserved = all([](const Share& share) { return !share.served; });
+  if (!servers && ranges && one_run && unserved) {
     why_ = "by ranges of the file system";
-    return Means::kRanges;
+    return false;
   }
-  Result<void> reached;
-  if (!arranged_) reached = reach_service(group, servers);
-  reached = group.exchange().agree(reached);
+  if (arranged_) return true;
+  auto found = find_service(group, servers);
+  const Result<void> reached =
+      group.exchange().agree(found ? Result<void>() : base::failure_of(found));
   arranged_ = reached.has_value();
-  if (arranged_) return Means::kService;
+  if (arranged_) {
+    use(*std::move(found));
+    return true;
+  }
   if (!ranges) return base::failure_of(reached);
   why_ = "by ranges of the file system from first to last byte, since " + reached.error().context;
-  return Means::kRanges;
+  return false;
 }
 
 Result<void> FileLocks::settle(const move::Hints& hints, const FileView& view, bool only_read,
                                Group& group) {
-  stop_keeping();
+  drop_cached_lock();
+  const auto identity = file_.identity();
   Share mine;
   mine.dense = view.dense;
   mine.ranges = has_ranges(only_read) && !(only_read && hints.lock_reads_alone);
   mine.servers = has_lock_servers();
+  mine.served = served_ || (identity && known_service(*identity));
   mine.extent = hints.lock;
   if (hints.lock_private) mine.view = encoded(view);
   TESSERA_TRY(const auto told, group.exchange().all_gather(mine.bytes()));
@@ -277,17 +359,19 @@ Result<void> FileLocks::settle(const move::Hints& hints, const FileView& view, b
   for (const base::Bytes& share : told) shares.push_back(Share::of(share));
   extent_ = shares.front().extent;
   reads_alone_ = hints.lock_reads_alone;
-  TESSERA_TRY(means_, choose_means(shares, group));
-  if (means_ != Means::kService || extent_ != LockHint::kList) return {};
+  locks_ = extent_ != LockHint::kNone;
+  if (!locks_) return {};
+  TESSERA_TRY(const bool served, choose_service(shares, group));
+  if (!served || extent_ != LockHint::kList) return {};
   if (!mine.view || mine.view->empty()) return {};
   const bool shares_locks = only_read && !reads_alone_;
   shares.erase(shares.begin() + group.rank());
   TESSERA_TRY(auto bytes, decoded(*mine.view));
   const auto is_apart = [&](const Share& other) { return other.view && apart(bytes, *other.view); };
   if (!shares_locks && !std::all_of(shares.begin(), shares.end(), is_apart)) return {};
-  keeping_.with([&](Keeping& keeping) {
-    keeping.bytes = std::move(bytes);
-    keeping.mode = shares_locks ? Mode::kShared : Mode::kExclusive;
+  caching_.with([&](Caching& caching) {
+    caching.bytes = std::move(bytes);
+    caching.mode = shares_locks ? Mode::kShared : Mode::kExclusive;
   });
   return {};
 }
@@ -296,7 +380,7 @@ std::string FileLocks::explanation() const {
   constexpr const char* kExtents[] = {"nothing", "the whole file", "the span of an access",
                                       "the bytes of an access"};
   const std::string what = kExtents[static_cast<size_t>(extent_)];
-  return means_ == Means::kNothing ? what : what + ", " + why_;
+  return locks_ ? what + ", " + why_ : what;
 }
 
 }  // namespace tessera::mpiio

@@ -1,28 +1,34 @@
-// FileLocks: what the accesses of an open file lock, and by which means.
+// FileLocks: what the accesses of an open file lock, and who arbitrates.
 //
-// There are two means. Ranges of the file system (fcntl) are exact for accesses of one run, cost
+// There are two arbiters. Ranges of the file system (fcntl) are exact for accesses of one run, cost
 // little, and every other program sees them; but a set of many runs becomes its span. The lock
 // service locks any set exactly. A server of the service that was started for a plain file keeps
-// its clients and the users of ranges apart, so both means exclude each other.
-//   (F1) All ranks of a file use the same means at a time: what a list would lock for one rank and
-//        a range for another are then granted by one arbiter.
-//   (F2) In atomic mode an access that is not covered by a kept lock is locked by itself.
-//   (F3) A rank keeps a lock of its whole view only if no other rank's view has a byte of it; any
-//        change of a view of the file ends that.
+// its clients and the users of ranges apart (daemon/file_guard.hpp), so both exclude each other;
+// but each access that changes from one to the other has to wait for the other's moment.
+//   (ARBITER-1) An open file begins with ranges. Once its views need the service, or another open
+//        file of one of its processes uses it, all of its ranks do, until the file is closed.
+//   (ARBITER-2) Whoever locks by ranges looks for the mark of a server at its first access and then
+//        every kLookNs, and from then on uses that server, too. So soon after somebody needs the
+//        service it is the one arbiter of the file, for all open files of all jobs that can reach
+//        it; meanwhile, and for all others, the server's guard keeps both apart.
+//   (ARBITER-3) In atomic mode an access that is not covered by a cached lock is locked by itself.
+//   (ARBITER-4) A rank caches a lock of its whole view only if no other rank's view has a byte of
+//        it; any change of a view of the file ends that.
 // What is locked in atomic mode is chosen by the hints tessera_lock, tessera_lock_reads and
 // tessera_lock_private.
 // Thread safety: acquire() and lock_access() from any thread; settle() is collective, and no access
 // may run meanwhile.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tessera/lock/cached_lock.hpp"
 #include "tessera/lock/fcntl_locks.hpp"
-#include "tessera/lock/kept_lock.hpp"
 #include "tessera/lock/lock_agent.hpp"
 #include "tessera/move/hints.hpp"
 #include "tessera/move/move.hpp"
@@ -35,7 +41,7 @@
 namespace tessera::mpiio {
 
 struct FileView;
-struct LockServerPlace;
+struct FileService;
 
 class FileLocks final : public lock::Locks {
  public:
@@ -43,9 +49,9 @@ class FileLocks final : public lock::Locks {
   explicit FileLocks(port::PlainFile& file) : file_(file), ranges_(file) {}
   ~FileLocks() override;
 
-  // For engines that write gaps back: the bytes, by ranges if the file system has them, else by the
-  // service, which is then reached without the other ranks: on this node, or where TESSERA_LOCKS
-  // says.
+  // For engines that write gaps back: the bytes, by the service if it arbitrates, else by ranges.
+  // Where the file system has none the service is reached without the other ranks: on this node,
+  // or where TESSERA_LOCKS says.
   [[nodiscard]] base::Result<lock::Held> acquire(const pattern::ByteSet& bytes,
                                                  lock::Mode mode) override;
 
@@ -54,70 +60,85 @@ class FileLocks final : public lock::Locks {
   [[nodiscard]] base::Result<lock::Held> lock_access(const pattern::Pattern& bytes,
                                                      move::Direction direction);
 
-  // Whether accesses of one run in atomic mode are locked by ranges that are exactly theirs; and
-  // the lock of such an access.
+  // Whether accesses of one run in atomic mode are locked by ranges that are exactly theirs, as far
+  // as is known now; and the lock of such an access.
   [[nodiscard]] bool locks_runs_by_ranges() const {
-    return means_ == Means::kRanges && extent_ != move::LockHint::kFile;
+    return locks_ && extent_ != move::LockHint::kFile && !served_;
   }
   [[nodiscard]] base::Result<lock::Held> lock_run(pattern::Interval bytes,
                                                   move::Direction direction) {
-    return ranges_.acquire_run(bytes, mode_of(direction));
+    return lock_by_range(bytes, mode_of(direction));
   }
 
-  // Arranges with all ranks what is locked from now on, and by which means. Collective; to be
+  // Arranges with all ranks what is locked from now on, and who arbitrates. Collective; to be
   // called when atomic mode begins, and when a view or a hint changes while it lasts.
   [[nodiscard]] base::Result<void> settle(const move::Hints& hints, const FileView& view,
                                           bool only_read, Group& group);
 
-  // Atomic mode is over: no lock is kept any more.
-  void stop_keeping();
+  // Atomic mode is over: no lock is cached any more.
+  void drop_cached_lock();
 
   // One line for those who want to know how the file is locked.
   [[nodiscard]] std::string explanation() const;
 
  private:
-  enum class Means { kNothing, kRanges, kService };
   struct Share;  // what a rank tells the others in settle()
+  struct Offer;  // what the first rank tells of the service
 
-  [[nodiscard]] base::Result<Means> choose_means(const std::vector<Share>& shares, Group& group);
-  // At servers that TESSERA_LOCKS names on all ranks, or at one of this file.
-  [[nodiscard]] base::Result<void> reach_service(Group& group, bool servers);
+  // Whether the service is to arbitrate from now on; else why_ says why it cannot.
+  [[nodiscard]] base::Result<bool> choose_service(const std::vector<Share>& shares, Group& group);
+  // Servers that TESSERA_LOCKS names on all ranks, or one of this file.
+  [[nodiscard]] base::Result<FileService> find_service(Group& group, bool servers);
+  [[nodiscard]] base::Result<Offer> offer_service(Group& group);
   [[nodiscard]] base::Result<void> reach_service_alone();
-  // One that TESSERA_LOCKS names; one of this file alone on this node; one at some place.
-  [[nodiscard]] base::Result<void> use_server();
-  [[nodiscard]] base::Result<void> use_own_server(const port::PlainFile::Identity& identity);
-  [[nodiscard]] base::Result<void> use_agent(const LockServerPlace& place);
+  // Whether the service arbitrates, also because another process uses a server of the file by now.
+  [[nodiscard]] bool is_served();
+  void join_server();
+  [[nodiscard]] base::Result<FileService> find_service_alone();
+  // The server of this file alone on this node.
+  [[nodiscard]] base::Result<FileService> own_server(const std::string& name);
+  // From here on the service arbitrates.
+  void use(FileService service);
   [[nodiscard]] bool has_ranges(bool only_read);
   [[nodiscard]] lock::Mode mode_of(move::Direction direction) const {
     const bool shared = direction == move::Direction::kRead && !reads_alone_;
     return shared ? lock::Mode::kShared : lock::Mode::kExclusive;
   }
+  [[nodiscard]] base::Result<lock::Held> lock_by_range(pattern::Interval bytes, lock::Mode mode);
   [[nodiscard]] base::Result<lock::Held> lock_by_service(pattern::ByteSet bytes, lock::Mode mode);
-  // The access under the kept lock of the view, if there is one or one can be had.
-  [[nodiscard]] std::optional<lock::Held> lock_by_kept();
-  [[nodiscard]] std::shared_ptr<lock::KeptLock> kept_lock();
+  // The access under the cached lock of the view, if there is one or one can be had.
+  [[nodiscard]] std::optional<lock::Held> lock_by_cached();
+  [[nodiscard]] std::shared_ptr<lock::CachedLock> cached_lock();
 
   port::PlainFile& file_;
   lock::FcntlLocks ranges_;
   const port::PosixClock clock_;
-  Means means_ = Means::kNothing;
+  bool locks_ = false;  // in atomic mode: settled, and not by the hint that nothing is locked
   move::LockHint extent_ = move::LockHint::kList;
   bool reads_alone_ = false;
   std::string why_;
+  bool arranged_ = false;  // all ranks have reached the same service
+
+  // The service, by which an access is locked once served_ is set. Set once between two calls of
+  // settle(), by whoever has reaching_.
   std::string name_;  // of the file in messages
   std::shared_ptr<lock::LockAgent> agent_;
-  bool arranged_ = false;  // all ranks have reached the same service
+  std::atomic<bool> served_ = false;
+  std::atomic<int64_t> look_at_ns_ = 0;  // for the mark of a server
   // What came of reaching the service alone; nothing if that was not tried.
-  port::Guarded<std::optional<base::Result<void>>> reached_alone_;
+  port::Guarded<std::optional<base::Result<void>>> reaching_;
 
   // The view, where no other rank has a byte of it, and the lock on it.
-  struct Keeping {
+  struct Caching {
     std::optional<pattern::ByteSet> bytes;
     lock::Mode mode = lock::Mode::kExclusive;
-    std::shared_ptr<lock::KeptLock> lock;
+    std::shared_ptr<lock::CachedLock> lock;
     int64_t not_before_ns = 0;
+
+    // Notes whether it was worth it; also where views change at each access.
+    void forget_lock(int64_t now_ns);
   };
-  port::Guarded<Keeping> keeping_;
+  port::Guarded<Caching> caching_;
 };
 
 }  // namespace tessera::mpiio

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -44,13 +45,27 @@ class OwnComm {
   static base::Result<OwnComm> split(MPI_Comm from, int color) {
     OwnComm made;
     TESSERA_TRY_VOID(check(PMPI_Comm_split(from, color, 0, &made.comm_), "split a communicator"));
-    if (made.comm_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN);
+    made.return_errors();
+    return made;
+  }
+  // The ranks of this node, in the order of `from`.
+  static base::Result<OwnComm> split_by_node(MPI_Comm from) {
+    OwnComm made;
+    TESSERA_TRY_VOID(
+        check(PMPI_Comm_split_type(from, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made.comm_),
+              "find nodes"));
+    made.return_errors();
     return made;
   }
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }
+  [[nodiscard]] explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
 
  private:
+  void return_errors() const {
+    if (comm_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
@@ -116,29 +131,52 @@ int fake_nodes() {
   return text == nullptr ? 0 : std::max(0, std::atoi(text));
 }
 
-// A number that the ranks of one node have in common and no others do.
-base::Result<int> node_label(MPI_Comm comm, int rank, int size) {
-  if (const int count = fake_nodes(); count > 0) return rank * std::min(count, size) / size;
-  MPI_Comm node = MPI_COMM_NULL;
-  TESSERA_TRY_VOID(check(
-      PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "find nodes"));
-  int label = rank;
-  const int code = PMPI_Bcast(&label, 1, MPI_INT, 0, node);
-  PMPI_Comm_free(&node);
-  TESSERA_TRY_VOID(check(code, "find nodes"));
-  return label;
+// The communicators of a group. To make one takes MPI longer than all else that a first open does,
+// so ranks of one node have one: then `node` is null, and `all` is that of the node, too.
+struct Comms {
+  OwnComm all;
+  OwnComm node;
+  OwnComm leaders;  // the first ranks of all nodes
+};
+
+// Where the ranks of a communicator are, and what finding that out has made.
+struct Found {
+  NodeMap map;
+  Comms comms;
+};
+
+// `label` is a number that the ranks of one node have in common and no others do.
+base::Result<NodeMap> gather_labels(MPI_Comm all, int label, int size) {
+  std::vector<int> labels(static_cast<size_t>(size));
+  TESSERA_TRY_VOID(
+      check(PMPI_Allgather(&label, 1, MPI_INT, labels.data(), 1, MPI_INT, all), "find nodes"));
+  return NodeMap(labels);
 }
 
-base::Result<NodeMap> find_nodes(MPI_Comm comm) {
+base::Result<Found> find_nodes(MPI_Comm comm) {
   int rank = 0;
   int size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
-  TESSERA_TRY(const int label, node_label(comm, rank, size));
-  std::vector<int> labels(static_cast<size_t>(size));
-  TESSERA_TRY_VOID(
-      check(PMPI_Allgather(&label, 1, MPI_INT, labels.data(), 1, MPI_INT, comm), "find nodes"));
-  return NodeMap(labels);
+  Comms comms;
+  if (const int count = fake_nodes(); count > 0) {
+    TESSERA_TRY(comms.all, OwnComm::split(comm, 0));
+    TESSERA_TRY(NodeMap map,
+                gather_labels(comms.all.get(), rank * std::min(count, size) / size, size));
+    return Found{std::move(map), std::move(comms)};
+  }
+  TESSERA_TRY(comms.node, OwnComm::split_by_node(comm));
+  int here = 1;
+  PMPI_Comm_size(comms.node.get(), &here);
+  if (here == size) {
+    comms.all = std::exchange(comms.node, OwnComm());
+    return Found{NodeMap(std::vector<int>(static_cast<size_t>(size))), std::move(comms)};
+  }
+  TESSERA_TRY(comms.all, OwnComm::split(comm, 0));
+  int label = rank;
+  TESSERA_TRY_VOID(check(PMPI_Bcast(&label, 1, MPI_INT, 0, comms.node.get()), "find nodes"));
+  TESSERA_TRY(NodeMap map, gather_labels(comms.all.get(), label, size));
+  return Found{std::move(map), std::move(comms)};
 }
 
 // One rank alone.
@@ -248,7 +286,7 @@ class CommState {
   static base::Result<std::shared_ptr<Group>> take(const std::shared_ptr<CommState>& state);
 
  private:
-  explicit CommState(NodeMap map) : map_(std::move(map)) {}
+  explicit CommState(Found found) : map_(std::move(found.map)), comms_(std::move(found.comms)) {}
 
   base::Result<void> connect(int rank);
   base::Result<size_t> choose_free();
@@ -258,41 +296,41 @@ class CommState {
     bool busy = false;
   };
 
-  OwnComm all_;
-  OwnComm leaders_;
-  OwnComm node_;
   NodeMap map_;
+  Comms comms_;
   std::unique_ptr<CommGroup> first_;  // coordinates opens
   std::vector<Slot> slots_;
 };
 
 base::Result<std::shared_ptr<CommState>> CommState::make(MPI_Comm comm) {
-  TESSERA_TRY(OwnComm all, OwnComm::split(comm, 0));
-  TESSERA_TRY(NodeMap map, find_nodes(all.get()));
+  TESSERA_TRY(Found found, find_nodes(comm));
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   for (;;) {
-    std::shared_ptr<CommState> state(new CommState(map));
-    state->all_ = std::move(all);
-    const base::Result<void> verdict = state->connect(rank);
-    if (verdict) return state;
+    std::shared_ptr<CommState> state(new CommState(std::move(found)));
+    const base::Result<void> connected = state->connect(rank);
+    if (connected) return state;
     // Ranks that cannot see each other's memory are nodes of their own.
-    if (map.members.size() == map.node.size()) return base::failure_of(verdict);
-    for (size_t r = 0; r < map.node.size(); ++r) map.node[r] = static_cast<int>(r);
-    map = NodeMap(map.node);
-    all = std::move(state->all_);
+    std::vector<int> labels = state->map_.node;
+    if (state->map_.members.size() == labels.size()) return base::failure_of(connected);
+    std::iota(labels.begin(), labels.end(), 0);
+    found = {NodeMap(labels), {std::move(state->comms_.all), {}, {}}};
   }
 }
 
 base::Result<void> CommState::connect(int rank) {
   const bool leads = map_.members_of(rank).front() == rank;
-  TESSERA_TRY(node_, OwnComm::split(all_.get(), map_.node[static_cast<size_t>(rank)]));
+  const MPI_Comm all = comms_.all.get();
   if (map_.members.size() > 1) {
-    TESSERA_TRY(leaders_, OwnComm::split(all_.get(), leads ? 0 : MPI_UNDEFINED));
+    const int color = map_.node[static_cast<size_t>(rank)];
+    if (!comms_.node) {
+      TESSERA_TRY(comms_.node, OwnComm::split(all, color));
+    }
+    TESSERA_TRY(comms_.leaders, OwnComm::split(all, leads ? 0 : MPI_UNDEFINED));
   }
-  MpiExchange node(node_.get());
-  MpiExchange everyone(all_.get());
-  TESSERA_TRY(first_, CommGroup::make({map_, node, everyone, leaders_.get(), all_.get()}));
+  MpiExchange node(comms_.node ? comms_.node.get() : all);
+  MpiExchange everyone(all);
+  TESSERA_TRY(first_, CommGroup::make({map_, node, everyone, comms_.leaders.get(), all}));
   return {};
 }
 
@@ -313,8 +351,9 @@ base::Result<std::shared_ptr<Group>> CommState::take(const std::shared_ptr<CommS
   TESSERA_TRY(const size_t index, state->choose_free());
   if (index == state->slots_.size()) {
     CommGroup& first = *state->first_;
-    TESSERA_TRY(auto group, CommGroup::make({state->map_, first.node_team(), first.exchange(),
-                                             state->leaders_.get(), state->all_.get()}));
+    TESSERA_TRY(auto group,
+                CommGroup::make({state->map_, first.node_team(), first.exchange(),
+                                 state->comms_.leaders.get(), state->comms_.all.get()}));
     state->slots_.push_back({std::move(group)});
   }
   Slot& slot = state->slots_[index];

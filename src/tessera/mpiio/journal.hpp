@@ -1,11 +1,11 @@
 // The journal: what a job did to its files, for TESSERA_REPORT and TESSERA_EXPLAIN.
 //
-// Each rank counts for itself; MPI_Finalize gathers the counts of all ranks into one log (its
-// format is docs/formats/report.md), which `tessera report` turns into a page. With neither
-// variable set nothing is counted. Thread safety: everything.
+// Each rank counts for itself, in a file of the log's folder (telemetry/counts.hpp), so that a job
+// that is killed leaves its counts; MPI_Finalize gathers those of all ranks into one log and
+// removes the files. docs/formats/report.md has both formats, and `tessera report` turns either
+// into a page. With neither variable set nothing is counted. Thread safety: everything.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,11 +14,11 @@
 #include "tessera/move/engine.hpp"
 #include "tessera/pattern/trace.hpp"
 #include "tessera/port/exchange.hpp"
+#include "tessera/telemetry/counts.hpp"
 
 namespace tessera::mpiio {
 
-// Phases of a file's life that take time besides the moves.
-enum class Stage { kOpen, kView, kSync, kClose };
+using telemetry::Stage;
 
 // One operation that moved bytes.
 struct Operation {
@@ -52,6 +52,9 @@ class Journal {
   void note_costs(const std::string& path, const std::string& origin);
   void note_ignored_hint(const std::string& path, const std::string& what);
 
+  // The ranks agree on where they count. Collective over all ranks of the job, at its beginning;
+  // does nothing unless reports(). Without it the counts of a job that is killed are lost.
+  void begin(port::Exchange& all);
   // Writes the log of the job. Collective over all ranks of the job; does nothing unless reports().
   void finish(port::Exchange& all);
 
@@ -60,8 +63,7 @@ class Journal {
   struct State;
 
   void explain(const std::string& path, const Operation& operation);
-  std::string own_text(int rank);
-  std::string merged_text(const std::vector<base::Bytes>& texts, int ranks);
+  bool write_log(const std::vector<base::Bytes>& texts, int ranks);
 
   bool reports_ = false;
   bool explains_ = false;

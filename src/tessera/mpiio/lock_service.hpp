@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tessera/base/result.hpp"
@@ -34,9 +35,25 @@ namespace tessera::mpiio {
 // Where an agent finds its server.
 struct LockServerPlace {
   std::string address;
-  std::string key = {};                   // over TCP; empty: the one of TESSERA_KEY_FILE
-  const port::PlainFile* file = nullptr;  // to start a server for when there is none any more
+  std::string key = {};  // over TCP; empty: the one of TESSERA_KEY_FILE
+  // To start a server for when there is none any more; needed while the agent is made.
+  const port::PlainFile* file = nullptr;
 };
+
+// The service of a file, as open files of this process reach it.
+struct FileService {
+  std::string name;  // of the file in messages
+  LockServerPlace place;
+  std::shared_ptr<lock::LockAgent> agent;
+};
+
+// The service that some open file of this process uses for this file; nothing if none does.
+[[nodiscard]] std::optional<FileService> known_service(const port::PlainFile::Identity& identity);
+// It is known for as long as somebody has the agent.
+void note_service(const port::PlainFile::Identity& identity, const FileService& service);
+
+// Whether a server that was started for a file of this machine is there, or was a moment ago.
+[[nodiscard]] bool has_own_server(const port::PlainFile::Identity& identity);
 
 // The agent of this process at a place, shared by all who need it.
 [[nodiscard]] base::Result<std::shared_ptr<lock::LockAgent>> lock_agent_at(

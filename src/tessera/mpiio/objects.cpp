@@ -1,15 +1,17 @@
 #include "tessera/mpiio/objects.hpp"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "tessera/cache/linear_file.hpp"
 #include "tessera/container/reader_lock.hpp"
 #include "tessera/container/writer_claim.hpp"
+#include "tessera/move/independent.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/overlapping_view.hpp"
+#include "tessera/port/file_space.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/posix_disk.hpp"
 #include "tessera/port/system_random.hpp"
 #include "tessera/remap/plan.hpp"
@@ -21,16 +23,25 @@ namespace {
 
 using base::Result;
 
+using container::FileKind;
+
 // kUnknown: the first rank could not tell, and says why.
 enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2, kUnknown = 3 };
 
-// What the first rank makes of the file.
+// Whether a file without bytes becomes an object file, by its name or the hints.
+bool wants_objects(const ObjectOpening& opening) {
+  if (opening.named) return true;
+  const auto by_rule = opening.hints.kinds.kind_of(opening.file.path());
+  return by_rule ? *by_rule == FileKind::kObject : opening.hints.object_layout;
+}
+
+// What the first rank makes of the file. Requires wants_objects().
 Result<Kind> kind_of(const ObjectOpening& opening) {
-  if (!opening.named && !opening.hints.object_layout) return Kind::kPlain;
   TESSERA_TRY(const int64_t size, opening.file.size());
   if (opening.created || (size == 0 && opening.write)) return Kind::kNewObject;
   if (opening.named) return Kind::kObject;
-  return container::Container::open(opening.file) ? Kind::kObject : Kind::kPlain;
+  TESSERA_TRY(const FileKind found, container::kind_of(opening.file));
+  return found == FileKind::kObject ? Kind::kObject : Kind::kPlain;
 }
 
 Result<void> claim_for_writing(port::PlainFile& file) {
@@ -41,9 +52,7 @@ Result<void> claim_for_writing(port::PlainFile& file) {
 
 Result<void> prepare_first(const ObjectOpening& opening, Kind kind) {
   if (kind == Kind::kPlain || !opening.write) return {};
-  TESSERA_TRY_VOID(claim_for_writing(opening.file));
-  if (kind != Kind::kNewObject) return {};
-  return port::PosixDisk().sync_directory(port::directory_of(opening.file.path()));
+  return claim_for_writing(opening.file);
 }
 
 // The kind, which the first rank tells the others.
@@ -62,8 +71,13 @@ Result<Kind> agree_on_kind(const ObjectOpening& opening) {
   return static_cast<Kind>(told);
 }
 
-cache::Ranks ranks_of(Group& group) {
-  return {group.exchange(), group.team(), group.space_taken(), group.leads_node()};
+// Of the file that the ranks keep their bytes in.
+cache::Ranks ranks_of(Group& group, const port::PlainFile& file) {
+  cache::Ranks ranks = {group.exchange(), group.team(), group.space_taken(), group.leads_node()};
+  ranks.free_space = [&file](pattern::Interval space) {
+    port::free_range(file, space.begin, space.end);
+  };
+  return ranks;
 }
 
 // The text of the file that holds the views of readers to come, read by the first rank.
@@ -108,50 +122,41 @@ Result<void> lay_out(cache::ObjectFile& objects, const ObjectOpening& opening) {
   return objects.lay_out(std::move(layout->shelves), std::move(layout->map));
 }
 
-// A name for the store of a cache: where all ranks reach it.
-std::string store_name(const ObjectOpening& opening) {
-  port::SystemRandom random;
-  const std::string folder = opening.group.team() != nullptr
-                                 ? std::filesystem::temp_directory_path().string()
-                                 : port::directory_of(opening.file.path());
-  return folder + "/.tessera-cache-" + std::to_string(random.next());
+// Where all ranks reach the store of a cache.
+Result<std::string> store_folder(const ObjectOpening& opening) {
+  if (opening.group.team() == nullptr) return port::directory_of(opening.file.path());
+  std::error_code error;
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  if (error) return base::fail_errno(error.value(), "find a folder for the cache (TMPDIR)");
+  return folder;
 }
 
-Result<std::unique_ptr<port::PlainFile>> open_store(const std::string& name, bool create) {
-  port::OpenMode mode;
-  mode.write = true;
-  mode.create = mode.exclusive = create;
-  mode.permissions = 0600;
-  return port::PlainFile::open(name, mode);
+Result<std::unique_ptr<port::PosixFreshFile>> create_store(const ObjectOpening& opening) {
+  constexpr mode_t kOwnersOnly = 0600;
+  TESSERA_TRY(const std::string folder, store_folder(opening));
+  return port::PosixFreshFile::create(folder + "/tessera-cache", kOwnersOnly);
 }
 
-// A file that all ranks have open and that has no name any more.
+// A file that all ranks have open and that has no name, at the latest once they do.
 Result<std::unique_ptr<port::PlainFile>> make_store(const ObjectOpening& opening) {
   port::Exchange& exchange = opening.group.exchange();
-  const bool first = exchange.rank() == 0;
-  std::string name = first ? store_name(opening) : std::string();
-  Result<std::unique_ptr<port::PlainFile>> store = std::unique_ptr<port::PlainFile>();
-  if (first) store = open_store(name, true);
-  TESSERA_TRY(const base::Bytes told, exchange.broadcast(0, base::copy_of(base::bytes_of(name))));
-  name = base::text_of(told);
+  std::unique_ptr<port::PosixFreshFile> made;
+  const auto create = [&]() -> Result<void> {
+    TESSERA_TRY(made, create_store(opening));
+    return {};
+  };
+  TESSERA_TRY_VOID(exchange.agree(exchange.rank() == 0 ? create() : Result<void>()));
+  TESSERA_TRY(const std::string reach, port::reach_together(exchange, made.get()));
+  const std::string shown = "the cache of " + opening.file.path();
+  auto store = port::PlainFile::open_as(shown, reach, {.read = true, .write = true});
   TESSERA_TRY_VOID(exchange.agree(store ? Result<void>() : Result<void>(base::failure_of(store))));
-  if (!first) store = open_store(name, false);
-  const Result<void> reached =
-      exchange.agree(store ? Result<void>() : Result<void>(base::failure_of(store)));
-  if (first) ::unlink(name.c_str());
-  if (!reached) return base::failure_of(reached);
   return store;
 }
 
 }  // namespace
 
-FileName parse_file_name(const std::string& given) {
-  const std::string path = remap::path_of(given);
-  return {path, path != given};
-}
-
 Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {
-  if (!opening.named && !opening.hints.object_layout) return std::unique_ptr<cache::ObjectFile>();
+  if (!wants_objects(opening)) return std::unique_ptr<cache::ObjectFile>();
   if (!opening.write) container::hold_for_reading(opening.file);
   // A name that says so is an object file's, unless it may have to be made.
   const bool known = opening.named && !opening.write;
@@ -163,8 +168,17 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
   options.verify = opening.hints.verify;
   options.shared_writes = opening.hints.shared_writes;
   port::SystemRandom random;
-  cache::Ranks ranks = ranks_of(opening.group);
+  cache::Ranks ranks = ranks_of(opening.group, opening.file);
   ranks.has_readers = [&file = opening.file] { return container::has_readers(file); };
+  // Not on a file system that counts no names at all.
+  if (!opening.deleted_on_close && port::has_name(opening.file)) {
+    ranks.has_name = [&file = opening.file] { return port::has_name(file); };
+  }
+  if (options.create) {
+    ranks.sync_name = [folder = port::directory_of(opening.file.path())] {
+      return port::PosixDisk().sync_directory(folder);
+    };
+  }
   TESSERA_TRY(auto objects, cache::ObjectFile::open(opening.file, ranks, random, options));
   const bool lays_out = options.create && !opening.hints.consumer_views.empty();
   if (lays_out) TESSERA_TRY_VOID(lay_out(*objects, opening));
@@ -174,13 +188,15 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
 Result<CachedFile> open_cache(const ObjectOpening& opening) {
   CachedFile cached;
   TESSERA_TRY(cached.store, make_store(opening));
+  cached.store->want_mapping(move::wants_mapping(opening.hints));
   cache::ObjectFileOptions options;
   options.write = true;
   options.create = true;
   options.below = &opening.file;
   port::SystemRandom random;
   TESSERA_TRY(cached.objects,
-              cache::ObjectFile::open(*cached.store, ranks_of(opening.group), random, options));
+              cache::ObjectFile::open(*cached.store, ranks_of(opening.group, *cached.store), random,
+                                      options));
   return cached;
 }
 
@@ -189,10 +205,8 @@ container::WriterView writer_view(const pattern::View& view, int rank) {
 }
 
 port::Transfer execute_on_objects(cache::ObjectFile& objects, const move::Move& moved,
-                                  const cache::ObjectFile::Placed* placed) {
-  if (moved.direction == move::Direction::kWrite) {
-    return placed != nullptr ? objects.write(moved, *placed) : objects.write(moved);
-  }
+                                  const cache::ObjectFile::WriteTerms& terms) {
+  if (moved.direction == move::Direction::kWrite) return objects.write(moved, terms);
   if (moved.file.ascending()) return objects.read(moved);
   cache::LinearFile linear(objects);
   return read_overlapping(moved, linear);

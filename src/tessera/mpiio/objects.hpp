@@ -1,9 +1,9 @@
 // Object files behind the door: how an open file becomes one, and what its accesses do.
 //
-// A file is an object file if its name has the prefix obj:, or if the hint tessera_layout asks for
-// it and the file is new or was one before. One group of ranks at a time may have it open for
-// writing; any number of others read it as of its last commit.
-// Thread safety: as OpenFile.
+// A file is an object file if its name has the prefix obj:, or if a rule for its name or the hint
+// tessera_layout asks for it and the file is new or was one before. One group of ranks at a time
+// may have it open for writing; any number of others read it as of its last commit. Thread safety:
+// as OpenFile.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 
 #include "tessera/base/result.hpp"
 #include "tessera/cache/object_file.hpp"
+#include "tessera/container/file_kind.hpp"
 #include "tessera/move/hints.hpp"
 #include "tessera/mpiio/group.hpp"
 #include "tessera/pattern/view.hpp"
@@ -18,20 +19,14 @@
 
 namespace tessera::mpiio {
 
-// A file's name as the program gave it, without the prefix of its kind.
-struct FileName {
-  std::string path;
-  bool object = false;  // it had the prefix obj:
-};
-[[nodiscard]] FileName parse_file_name(const std::string& given);
-
 struct ObjectOpening {
   port::PlainFile& file;
   Group& group;
   const move::Hints& hints;
-  bool named = false;    // by its prefix: it must be one
-  bool write = false;    // the ranks may change it
-  bool created = false;  // by this open; the first rank's word counts
+  bool named = false;             // by its prefix: it must be one
+  bool write = false;             // the ranks may change it
+  bool created = false;           // by this open; the first rank's word counts
+  bool deleted_on_close = false;  // it is deleted when it is closed, so it needs no name
 };
 
 // The object file behind an open file; null if it is a plain one. Collective.
@@ -49,8 +44,8 @@ struct CachedFile {
 // The view of a rank as it is stored with what it wrote.
 [[nodiscard]] container::WriterView writer_view(const pattern::View& view, int rank);
 
-// Reads or writes the bytes of a move, alone; a write that is placed already, there.
+// Reads or writes the bytes of a move, alone; a write on these terms.
 [[nodiscard]] port::Transfer execute_on_objects(cache::ObjectFile& objects, const move::Move& moved,
-                                                const cache::ObjectFile::Placed* placed);
+                                                const cache::ObjectFile::WriteTerms& terms);
 
 }  // namespace tessera::mpiio

@@ -13,6 +13,7 @@
 
 #include "tessera/base/checked.hpp"
 #include "tessera/base/hot.hpp"
+#include "tessera/move/independent.hpp"
 #include "tessera/move/profile.hpp"
 #include "tessera/mpiio/fault.hpp"
 #include "tessera/mpiio/info_values.hpp"
@@ -145,7 +146,7 @@ struct OpenFile::Opening {
   // Nobody has to wait for another rank: the file is there, and nothing is asked of its contents.
   bool alone = false;
 
-  Opening(const FileName& name, int amode) : path(name.path), object(name.object) {
+  Opening(const container::FileName& name, int amode) : path(name.path), object(name.object) {
     mode.write = (amode & MPI_MODE_RDONLY) == 0;
     mode.create = (amode & MPI_MODE_CREATE) != 0;
     mode.exclusive = (amode & MPI_MODE_EXCL) != 0;
@@ -209,7 +210,7 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
     void operator()(OpenFile* opened) const { delete opened; }
   };
   std::unique_ptr<OpenFile, Destroy> opened(new OpenFile);
-  const Opening opening(parse_file_name(path), amode);
+  const Opening opening(container::parse_file_name(path), amode);
   opened->path = opening.path;
   opened->amode = amode;
   opened->group = group;
@@ -248,7 +249,10 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
 base::Result<void> OpenFile::start(MPI_Comm comm, const Opening& opening) {
   if (!opening.alone) TESSERA_TRY_VOID(group->exchange().agree(open_others(opening)));
   file->set_ring_use(ring_use(hints->uring));
-  const ObjectOpening asked = {*file, *group, *hints, opening.object, opening.mode.write, created_};
+  file->want_mapping(move::wants_mapping(*hints));
+  const bool deleted_on_close = (amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
+  const ObjectOpening asked = {
+      *file, *group, *hints, opening.object, opening.mode.write, created_, deleted_on_close};
   TESSERA_TRY(objects, open_objects(asked));
   if (!objects && hints->cache && opening.mode.write) {
     TESSERA_TRY(CachedFile cached, open_cache(asked));
@@ -297,8 +301,7 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   const Stopwatch watch;
   const std::string path = opened->path;
   wait_for_jobs(*opened);
-  base::Result<void> mine = opened->meetings.take();
-  opened->mark_changes();
+  base::Result<void> mine;
   if (opened->record) opened->record->write(opened->group->exchange(), opened->known_size());
   if (opened->objects) mine = opened->objects->close();
   if (mine && opened->hints->durable_close) mine = opened->file->sync();
@@ -377,7 +380,6 @@ base::Result<void> OpenFile::set_size(MPI_Offset size) {
   TESSERA_TRY_VOID(agree_on_size(size));
   if (objects) return objects->set_size(size);
   const bool mine_to_do = group->rank() == 0;
-  experience->mapping.unsettle();
   return group->exchange().agree(mine_to_do ? file->truncate(size) : base::Result<void>());
 }
 
@@ -390,30 +392,20 @@ base::Result<void> OpenFile::preallocate(MPI_Offset size) {
 
 base::Result<void> OpenFile::sync() {
   const Stopwatch watch;
-  const base::Result<void> mine = meetings.take();
-  experience->mapping.unsettle();
-  if (only_read()) {
-    return group->exchange().agree(mine);
-  }
+  experience->mapping.drop_for_reading();
+  if (only_read()) return group->exchange().barrier();
   wait_for_jobs(*this);
   if (objects) {
     base::Result<void> committed = objects->commit();
     Journal::get().note_stage(path, Stage::kSync, watch.ns());
     return committed;
   }
-  mark_changes();
   // After the barrier all writes of the node are in its page cache; one sync makes them durable.
   TESSERA_TRY_VOID(group->exchange().barrier());
   const base::Result<void> synced = group->leads_node() ? file->sync() : base::Result<void>();
-  base::Result<void> verdict = group->exchange().agree(mine ? synced : mine);
+  base::Result<void> verdict = group->exchange().agree(synced);
   Journal::get().note_stage(path, Stage::kSync, watch.ns());
   return verdict;
-}
-
-// What was stored without a system call has left the time of the last change as it was. Where that
-// may not be set (the file's permissions have changed) it stays so; the bytes are there.
-void OpenFile::mark_changes() {
-  if (experience->mapping.unmarked()) static_cast<void>(file->mark_changed());
 }
 
 base::Result<void> OpenFile::set_atomicity(bool value) {
@@ -425,7 +417,7 @@ base::Result<void> OpenFile::set_atomicity(bool value) {
 
 base::Result<void> OpenFile::settle_locks() {
   if (!atomic) {
-    locks->stop_keeping();
+    locks->drop_cached_lock();
     return {};
   }
   TESSERA_TRY_VOID(locks->settle(*hints, view, only_read(), *group));
@@ -453,6 +445,8 @@ base::Result<void> OpenFile::set_info(MPI_Info info, base::Result<void> mine) {
   TESSERA_TRY_VOID(parsed->take_common(common));
   take_hints(*std::move(parsed));
   file->set_ring_use(ring_use(hints->uring));
+  file->want_mapping(move::wants_mapping(*hints));
+  if (store) store->want_mapping(move::wants_mapping(*hints));
   if (objects) objects->set_hints(hints->verify, hints->shared_writes);
   explain_ignored(path, *hints);
   return settle_locks();

@@ -20,7 +20,6 @@
 #include "tessera/move/engine.hpp"
 #include "tessera/move/grouped_writes.hpp"
 #include "tessera/move/hints.hpp"
-#include "tessera/move/meetings.hpp"
 #include "tessera/mpiio/error_handlers.hpp"
 #include "tessera/mpiio/file_locks.hpp"
 #include "tessera/mpiio/group.hpp"
@@ -126,7 +125,6 @@ class OpenFile {
   move::Costs costs;
   std::shared_ptr<move::Experience> experience = std::make_shared<move::Experience>();
   move::GroupedWrites grouped;  // of replicated bytes
-  move::Meetings meetings;      // of collective accesses
   FileView view;
   int64_t position = 0;                     // the individual pointer, in etypes
   std::atomic<bool> pointer_moved = false;  // the shared one, by this rank, since it was set to 0
@@ -149,7 +147,6 @@ class OpenFile {
   // Whether an info holds anything that the program has not said before.
   [[nodiscard]] bool tells_more(MPI_Info info) const;
   void take_hints(move::Hints given);
-  void mark_changes();
   // Of the file, as far as this rank knows; 0 if it cannot be told.
   [[nodiscard]] int64_t known_size() const;
   // What atomic mode locks follows from views and hints. Collective.

@@ -8,7 +8,7 @@ namespace tessera::mpiio {
 
 namespace {
 
-// From here on it pays to think about how to move them.
+// Longer ones may be mapped, if they are long enough or a hint asks for it.
 constexpr int64_t kPlainBytesMax = int64_t{1} << 20;
 
 // Whether accesses of the file need nothing but the transfer.
@@ -22,8 +22,8 @@ TESSERA_HOT bool is_plain(const OpenFile& file, const Access& access) {
 
 }  // namespace
 
-TESSERA_HOT std::optional<move::PlainRun> as_plain(const OpenFile& file, const Access& access,
-                                                   const Buffer& buffer) {
+TESSERA_HOT std::optional<PlainRun> as_plain(const OpenFile& file, const Access& access,
+                                             const Buffer& buffer) {
   if (!is_plain(file, access)) return std::nullopt;
   const int64_t size = dense_size(buffer.type);
   const int64_t etype = access.pointer == Pointer::kExplicit ? access.offset : file.position;
@@ -34,9 +34,9 @@ TESSERA_HOT std::optional<move::PlainRun> as_plain(const OpenFile& file, const A
   const auto offset = base::checked_add(file.view.displacement, *begin);
   const auto end = offset ? base::checked_add(*offset, *bytes) : std::nullopt;
   if (!end || *end > pattern::kMaxPosition || *bytes >= kPlainBytesMax) return std::nullopt;
-  return move::PlainRun{access.direction,
-                        *offset,
-                        {static_cast<std::byte*>(buffer.address), static_cast<size_t>(*bytes)}};
+  return PlainRun{access.direction,
+                  *offset,
+                  {static_cast<std::byte*>(buffer.address), static_cast<size_t>(*bytes)}};
 }
 
 }  // namespace tessera::mpiio

@@ -29,7 +29,11 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   // In the worker.
-  void execute() { moved_ = execute_alone(prepared_->move, means_); }
+  void execute() {
+    auto moved = contain(
+        [&]() -> base::Result<move::Transfer> { return execute_alone(prepared_->move, means_); });
+    moved_ = moved ? *std::move(moved) : move::Transfer{0, base::failure_of(moved)};
+  }
   // In the program's thread, after the job.
   void settle() {
     done_ = finish(*prepared_, moved_, buffer_);
@@ -112,7 +116,7 @@ std::shared_ptr<port::Job> submit(std::function<void()> work) {
 
 int start_access(OpenFile& file, const Access& asked, const Buffer& buffer, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
-  auto prepared = prepare(file, asked, buffer);
+  auto prepared = contain([&] { return prepare(file, asked, buffer); });
   if (!prepared) return raise(file, prepared.error());
   const auto background = std::make_shared<Background>(file, *std::move(prepared), buffer);
   auto extra = std::make_unique<Shared>(background);

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tessera/port/size_limit.hpp"
+#include "tessera/port/system_call.hpp"
 #include "tessera/port/system_random.hpp"
 
 namespace tessera::mpiio {
@@ -31,6 +33,7 @@ Holder holder_of(const std::string& path, const std::string& begin) {
 
 Result<void> write_text(const std::string& path, const std::string& text) {
   errno = 0;
+  const port::WithoutSizeSignal quiet;
   std::ofstream stream(path, std::ios::binary);
   stream << text;
   stream.close();
@@ -44,7 +47,7 @@ Result<bool> rename_to_new(const std::string& draft, const std::string& path) {
   const auto to = path.c_str();
   if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;
-  const bool cannot = errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+  const bool cannot = errno == EINVAL || errno == ENOTSUP || port::is_missing_call(errno);
   if (cannot && ::rename(from, to) == 0) return true;
   return base::fail_errno(errno, "cannot write " + path);
 }

@@ -7,6 +7,7 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/pattern/copy_kernels.hpp"
+#include "tessera/pattern/copy_kernels_table.hpp"
 #include "tessera/pattern/cursor.hpp"
 
 namespace tessera::pattern {
@@ -180,7 +181,6 @@ struct Interleaved {
   int64_t block_bytes = 0;  // of a repetition; the lines of a block stay in the cache
 };
 
-constexpr int64_t kLineBytes = 64;
 constexpr int64_t kCachedLines = (int64_t{128} << 10) / kLineBytes;
 
 std::optional<Interleaved> interleaved(const Shape<1>& shape) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/pattern/assembler.hpp"
@@ -155,8 +156,10 @@ void rebuild(const Trace<From>& trace, const Leaf& leaf, Assembler<To>& out) {
 
 Label label_of(const Line& run) { return run.at()[1] - run.at()[0]; }
 
-void collect(const Line& line, const std::function<bool(Label)>& chosen,
-             std::map<Label, Assembler<1>>& out) {
+// By hash: irregular views make as many labels as runs, and each run looks up one.
+using Assemblers = std::unordered_map<Label, Assembler<1>>;
+
+void collect(const Line& line, const std::function<bool(Label)>& chosen, Assemblers& out) {
   if (line.shape().is_run()) {
     if (chosen(label_of(line))) out[label_of(line)].append_run({{line.at()[0]}}, line.size());
     return;
@@ -166,7 +169,7 @@ void collect(const Line& line, const std::function<bool(Label)>& chosen,
     return;
   }
   const Node<2>& node = *line.shape().node;
-  std::map<Label, Assembler<1>> copy;
+  Assemblers copy;
   collect(line.part(0), chosen, copy);
   for (auto& [label, assembler] : copy) {
     const Pattern bytes = assembler.finish_in_bounds();
@@ -230,7 +233,7 @@ ByteSet bytes_labelled(const Line& line, const std::function<bool(Label)>& chose
 }
 
 std::map<Label, ByteSet> sets_by_label(const Line& line, const std::function<bool(Label)>& chosen) {
-  std::map<Label, Assembler<1>> assemblers;
+  Assemblers assemblers;
   if (!line.empty()) collect(line, chosen, assemblers);
   std::map<Label, ByteSet> sets;
   for (auto& [label, assembler] : assemblers) {

@@ -25,6 +25,4 @@ int64_t cores() {
   return std::max<int64_t>(1, std::ssize(found));
 }
 
-void offer_core() { ::sched_yield(); }
-
 }  // namespace tessera::port

@@ -24,7 +24,6 @@
 
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
-#include "tessera/port/write_choice.hpp"
 
 namespace tessera::port {
 
@@ -83,15 +82,6 @@ class File {
   // Space for [begin, end), at once or not at all, extending the file if it ends before. Fails with
   // EOPNOTSUPP where that is not to be had. Requires 0 <= begin < end.
   [[nodiscard]] virtual base::Result<void> reserve_range(int64_t begin, int64_t end);
-  // From now on large writes may go around the memory in which the system keeps files, wherever
-  // that turns out quicker (write_ways.hpp). Promises nothing. Requires that nobody writes the file
-  // meanwhile, and that the choice outlives it.
-  virtual void choose_write_ways(SharedWriteChoice& /*choice*/) {}
-  // How many threads may write the file at this time without taking turns.
-  [[nodiscard]] virtual int writers_at_once() const { return 1; }
-  // Has a part of the file, which holds nothing but zeros and is about to be written, kept in large
-  // pages where they are at hand (large_pages.hpp). Promises nothing. Requires 0 <= begin <= end.
-  virtual void take_large_pages(int64_t /*begin*/, int64_t /*end*/) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -123,7 +113,33 @@ class File {
   const std::string path_;
 };
 
-enum class Access { kRead, kReadWrite };
+// kDirectWrite: writing only, past the memory in which the system keeps files (O_DIRECT), so that
+// offsets, sizes and memory of all writes are multiples of a page. Opening fails with EINVAL where
+// the file system cannot.
+enum class Access { kRead, kReadWrite, kDirectWrite };
+
+// What becomes of a file that has the name already.
+enum class Existing { kKeep, kReplace };
+
+// A file that gets its name when it is complete (fresh_file.hpp).
+class FreshFile {
+ public:
+  FreshFile() = default;
+  FreshFile(const FreshFile&) = delete;
+  FreshFile& operator=(const FreshFile&) = delete;
+  // What was not published is gone.
+  virtual ~FreshFile() = default;
+
+  [[nodiscard]] virtual File& file() = 0;
+  // Where this process, and others of this machine and user, can open it meanwhile. Lasts as long
+  // as the object, and until it is published.
+  [[nodiscard]] virtual std::string reach() const = 0;
+  // The same for other machines; may change reach().
+  [[nodiscard]] virtual base::Result<void> show() { return {}; }
+  // Gives it its name; the last call. Does not make the file or its name durable. With kKeep it
+  // fails with kInvalid and EEXIST if the name leads to anything by now.
+  [[nodiscard]] virtual base::Result<void> publish(Existing existing) = 0;
+};
 
 // Paths have '/' between their parts. All functions fail as the system call they are named after;
 // the error names the path.
@@ -134,8 +150,15 @@ class Disk {
   // An existing file.
   [[nodiscard]] virtual base::Result<std::unique_ptr<File>> open(const std::string& path,
                                                                  Access access) = 0;
+  // What somebody makes, at its reach(); errors name `path`, which it is going to have.
+  [[nodiscard]] virtual base::Result<std::unique_ptr<File>> open_fresh(const std::string& reach,
+                                                                       const std::string& path,
+                                                                       Access access) = 0;
   // A new, empty file, readable and writable by its owner only. Fails with EEXIST if it is there.
   [[nodiscard]] virtual base::Result<std::unique_ptr<File>> create(const std::string& path) = 0;
+  // The same, without that name until it is complete.
+  [[nodiscard]] virtual base::Result<std::unique_ptr<FreshFile>> make_fresh(
+      const std::string& path) = 0;
   // Files only. A file that is open stays usable until it is closed.
   [[nodiscard]] virtual base::Result<void> remove(const std::string& path) = 0;
   // Files only. A file that is called `to` already is replaced.

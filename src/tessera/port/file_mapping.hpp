@@ -4,12 +4,15 @@
 // bytes only: nothing is read and written back. The price is how errors are told. A page that
 // cannot be provided (the disk is full or failed, another program cut the file) is SIGBUS, not an
 // errno; touch() turns that into an answer, so that the caller can try again by a system call and
-// get the reason. For that it handles SIGBUS in the process, from the first mapping on; faults at
-// other addresses go to the handler that was there before, or end the program as they would have.
+// get the reason (bus_guard.hpp says what becomes of the program's own handling of SIGBUS).
+// And what is stored behind the end of the file in its last page is no fault and nowhere: where
+// others may have cut the file, whoever has stored asks for its size afterwards, and stores once
+// more by a system call if it has become too short.
 // Only for files for which PlainFile::is_local() holds: elsewhere a mapping is not coherent.
 // Thread safety: different mappings from any threads; touch() of one from several at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,23 +45,20 @@ class FileMapping {
   // for those who use most of them, but gaps then take memory, and where something is stored, space
   // on the disk, too. Without effect where the system has no large pages.
   void prefer_large_pages() const;
-  // A page, large or not, comes without those that follow it from now on.
-  void read_no_further() const;
 
-  // Calls `body`, which may load from and store to the mapping. False if one of its bytes could not
-  // be provided: then the body was left where it stood, without unwinding, so it must hold nothing
-  // that needs its destructor. Bytes stored before that are in the file.
+  // Calls `body`, which may load from and store to the mapping, and own what it likes. False if one
+  // of the mapping's bytes could not be provided, now or ever before: the mapping is of no use any
+  // more. What the body stored may be in the file or not, and what it loaded be zeros instead. The
+  // body touches no other mapping. Four system calls besides.
   [[nodiscard]] bool touch(const std::function<void()>& body) const;
+  // Whether touch() answered false once, or does so in another thread.
+  [[nodiscard]] bool is_lost() const { return lost_.load(); }
 
-  // Copies bytes of the file at an offset, as touch() would, for those who do so often: whether
-  // SIGBUS still comes here is looked up at one of some dozen calls of a thread only. Require that
-  // the mapping holds them.
+  // Copies bytes of the file at an offset, as touch() would. Require that the mapping holds them.
   [[nodiscard]] bool load(int64_t offset, std::span<std::byte> to) const;
   [[nodiscard]] bool store(int64_t offset, std::span<const std::byte> from) const;
 
  private:
-  template <typename Body>
-  [[nodiscard]] bool guarded(const Body& body) const;
   [[nodiscard]] std::byte* place(int64_t offset, size_t bytes) const;
 
   FileMapping(std::byte* pages, size_t length, std::byte* data)
@@ -70,6 +70,7 @@ class FileMapping {
   int64_t begin_ = 0;
   int64_t end_ = 0;
   Access access_ = Access::kRead;
+  mutable std::atomic<bool> lost_ = false;
 };
 
 }  // namespace tessera::port

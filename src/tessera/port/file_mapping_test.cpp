@@ -56,10 +56,17 @@ TEST_F(Mapping, StoresReachTheFile) {
 TEST_F(Mapping, BytesThatAreGoneAreAnAnswer) {
   const auto mapping = FileMapping::map(*file_, 0, 20'000, Access::kReadWrite).value();
   ASSERT_TRUE(file_->truncate(4096));
+  EXPECT_TRUE(mapping.touch([&] { mapping.data()[4095] = std::byte{1}; }));
+  EXPECT_FALSE(mapping.is_lost());
   for (int round = 0; round < 3; ++round) {
-    EXPECT_TRUE(mapping.touch([&] { mapping.data()[4095] = std::byte{1}; }));
     EXPECT_FALSE(mapping.touch([&] { mapping.data()[4096] = std::byte{1}; }));
+    EXPECT_TRUE(mapping.is_lost());
   }
+  // What was stored before is there, and the file is as long as it was cut.
+  std::byte byte{};
+  ASSERT_TRUE(file_->read_at(4095, {&byte, 1}));
+  EXPECT_EQ(byte, std::byte{1});
+  EXPECT_EQ(file_->size().value(), 4096);
 }
 
 TEST_F(Mapping, BytesThatAreGoneAreAnAnswerInThreadsOfOursToo) {
@@ -97,8 +104,9 @@ TEST_F(Mapping, WorksBesideAHandlerThatComesLater) {
         [&] { static_cast<void>(*const_cast<volatile std::byte*>(mapping.data())); });
   };
   EXPECT_FALSE(touched());
-  ::signal(SIGBUS, [](int) { ::_exit(7); });
+  const auto before = ::signal(SIGBUS, [](int) { ::_exit(7); });
   EXPECT_FALSE(touched());
+  ::signal(SIGBUS, before);
 }
 
 TEST_F(Mapping, OtherFaultsGoWhereTheyWent) {

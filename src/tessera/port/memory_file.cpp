@@ -8,6 +8,7 @@
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
+#include "tessera/port/size_limit.hpp"
 #include "tessera/port/system_call.hpp"
 
 namespace tessera::port {
@@ -56,6 +57,7 @@ base::Result<int64_t> MemoryFile::size() const {
 }
 
 base::Result<void> MemoryFile::grow(int64_t size) {
+  const WithoutSizeSignal quiet;
   return check(uninterrupted([&] { return ::ftruncate(descriptor(), size); }),
                "grow a memory file to " + std::to_string(size) + " bytes");
 }

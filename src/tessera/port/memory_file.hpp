@@ -46,7 +46,8 @@ class MemoryFile {
   [[nodiscard]] static base::Result<MemoryFile> open(int64_t process, int64_t descriptor);
 
   [[nodiscard]] base::Result<int64_t> size() const;
-  // Requires size >= the size it has; new bytes are zero.
+  // Requires size >= the size it has; new bytes are zero. Fails with EFBIG where a limit of file
+  // sizes (ulimit -f) does not allow it, for it counts here too.
   [[nodiscard]] base::Result<void> grow(int64_t size);
   // Requires that [offset, offset + length) is inside the file, and offset a multiple of the page
   // size. Large pages are asked for where the system gives them to shared memory.

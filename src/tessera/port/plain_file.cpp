@@ -9,15 +9,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
 #include "tessera/base/hot.hpp"
 #include "tessera/port/file_mapping.hpp"
-#include "tessera/port/large_pages.hpp"
+#include "tessera/port/size_limit.hpp"
 #include "tessera/port/system_call.hpp"
-#include "tessera/port/write_ways.hpp"
 
 // Not in the header of all kernels.
 #ifndef XFS_SUPER_MAGIC
@@ -33,6 +33,7 @@ int open_flags(const OpenMode& mode) {
   int flags = mode.read && mode.write ? O_RDWR : mode.write ? O_WRONLY : O_RDONLY;
   if (mode.create) flags |= O_CREAT;
   if (mode.exclusive) flags |= O_EXCL;
+  if (mode.direct) flags |= O_DIRECT;
   return flags | O_CLOEXEC;
 }
 
@@ -136,7 +137,10 @@ struct flock range_of(int64_t begin, int64_t end, RangeLock lock) {
 }  // namespace
 
 PlainFile::PlainFile(std::string path, Descriptor descriptor, EmulatedStore store)
-    : File(std::move(path)), descriptor_(std::move(descriptor)), store_(store) {}
+    : File(std::move(path)),
+      descriptor_(std::move(descriptor)),
+      store_(store),
+      is_limited_(has_size_limit()) {}
 
 base::Result<std::unique_ptr<PlainFile>> PlainFile::open_regular(const std::string& path,
                                                                  const OpenMode& mode) {
@@ -152,18 +156,40 @@ PlainFile::~PlainFile() = default;
 
 base::Result<std::unique_ptr<PlainFile>> PlainFile::open(const std::string& path,
                                                          const OpenMode& mode) {
+  return open_as(path, path, mode);
+}
+
+base::Result<std::unique_ptr<PlainFile>> PlainFile::open_as(const std::string& path,
+                                                            const std::string& place,
+                                                            const OpenMode& mode) {
   TESSERA_TRY(const EmulatedStore store, EmulatedStore::from_environment());
   const int flags = open_flags(mode);
   Descriptor descriptor(
-      uninterrupted([&] { return ::open(path.c_str(), flags, mode.permissions); }));
+      uninterrupted([&] { return ::open(place.c_str(), flags, mode.permissions); }));
   if (!descriptor.valid()) {
     return base::fail_errno(errno, (mode.exclusive ? "create " : "open ") + path);
   }
   return std::unique_ptr<PlainFile>(new PlainFile(path, std::move(descriptor), store));
 }
 
+base::Result<std::unique_ptr<PlainFile>> PlainFile::open_unnamed(const std::string& path,
+                                                                 mode_t permissions) {
+  TESSERA_TRY(const EmulatedStore store, EmulatedStore::from_environment());
+  const std::string directory = directory_of(path);
+  constexpr int kFlags = O_TMPFILE | O_RDWR | O_CLOEXEC;
+  Descriptor descriptor(
+      uninterrupted([&] { return ::open(directory.c_str(), kFlags, permissions); }));
+  if (descriptor.valid()) {
+    return std::unique_ptr<PlainFile>(new PlainFile(path, std::move(descriptor), store));
+  }
+  // A kernel or a file system that does not know the flag sees a directory that is to be written.
+  const bool unknown = errno == EISDIR || errno == EINVAL || errno == ENOSYS || errno == EPERM;
+  return base::fail_errno(unknown ? EOPNOTSUPP : errno, "create " + path);
+}
+
 base::Result<void> PlainFile::truncate(int64_t size) {
   TESSERA_ASSERT(size >= 0);
+  const WithoutSizeSignal quiet;
   return check(uninterrupted([&] { return ::ftruncate(descriptor(), size); }),
                "set the size of " + path() + " to " + std::to_string(size));
 }
@@ -185,21 +211,12 @@ void PlainFile::begin_write_back(int64_t offset, int64_t size_bytes) {
   (void)::sync_file_range(descriptor(), offset, size_bytes, SYNC_FILE_RANGE_WRITE);
 }
 
-void PlainFile::choose_write_ways(SharedWriteChoice& choice) {
-  if (is_local()) write_ways_ = WriteWays::open(descriptor(), choice);
-}
-
-int PlainFile::writers_at_once() const { return write_ways_ ? write_ways_->writers_at_once() : 1; }
-
-void PlainFile::take_large_pages(int64_t begin, int64_t end) {
-  port::take_large_pages(*this, begin, end);
-}
-
 base::Result<void> PlainFile::reserve(int64_t size) {
   TESSERA_ASSERT(size >= 0);
   if (size == 0) return {};
+  const WithoutSizeSignal quiet;
   if (uninterrupted([&] { return ::fallocate(descriptor(), 0, 0, size); }) == 0) return {};
-  if (errno != EOPNOTSUPP && errno != ENOSYS) {
+  if (errno != EOPNOTSUPP && !is_missing_call(errno)) {
     return base::fail_errno(errno, "reserve " + std::to_string(size) + " bytes of " + path());
   }
   return extend_with_zeros(*this, size);
@@ -207,6 +224,7 @@ base::Result<void> PlainFile::reserve(int64_t size) {
 
 base::Result<void> PlainFile::reserve_range(int64_t begin, int64_t end) {
   TESSERA_ASSERT(0 <= begin && begin < end);
+  const WithoutSizeSignal quiet;
   return check(uninterrupted([&] { return ::fallocate(descriptor(), 0, begin, end - begin); }),
                "reserve" + range_text(begin, end) + " of " + path());
 }
@@ -291,16 +309,12 @@ bool PlainFile::is_cached(int64_t offset) const {
   const ssize_t answer =
       uninterrupted([&] { return ::preadv2(descriptor(), &memory, 1, offset, RWF_NOWAIT); });
   // Systems that cannot read without waiting keep files in memory, or do not say.
-  return answer >= 0 || errno == EOPNOTSUPP;
+  return answer >= 0 || errno == EOPNOTSUPP || is_missing_call(errno);
 }
 
 bool PlainFile::is_hole(int64_t offset) const {
   const off_t data = ::lseek(descriptor(), offset, SEEK_DATA);
   return data < 0 ? errno == ENXIO : data > offset;
-}
-
-base::Result<void> PlainFile::mark_changed() {
-  return check(::futimens(descriptor(), nullptr), "set the time of the last change of " + path());
 }
 
 File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory) {
@@ -313,11 +327,10 @@ File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory
 
 File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memory) {
   const auto once = [&](std::span<const iovec> part) {
-    if (write_ways_ && WriteWays::suit(offset, part)) {
-      return write_ways_->write(descriptor(), offset, part.front());
-    }
     return write_once(descriptor(), offset, part);
   };
+  std::optional<WithoutSizeSignal> quiet;
+  if (is_limited_) quiet.emplace();
   const ssize_t answer = store_.on() ? request_once(store_, memory, once) : once(memory);
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
@@ -342,6 +355,7 @@ int64_t PlainFile::read_apart(std::span<const ReadSegment> segments) {
 }
 
 int64_t PlainFile::write_bulk(std::span<const WriteSegment> segments) {
+  if (is_limited_) return 0;
   if (store_.on()) {
     // By system calls, writers would take turns at the lock of the file, and the store would not
     // serve them at once.

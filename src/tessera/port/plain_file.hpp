@@ -5,7 +5,9 @@
 // (io_uring where it is quicker and the kernel has it, else preadv and pwritev; uring_list.hpp).
 // Behind an emulated store (emulated_store.hpp) transfers wait for its requests, and the file is
 // treated as that of another machine, whose file system has no range locks.
-// Thread safety: as File; range locks belong to the open file, not to the thread.
+// A limit of file sizes (ulimit -f) that is there when the file is opened makes what exceeds it
+// fail with EFBIG, and no signal comes with it (size_limit.hpp). Thread safety: as File; range
+// locks belong to the open file, not to the thread.
 #pragma once
 
 #include <sys/types.h>
@@ -28,13 +30,13 @@ struct OpenMode {
   bool write = false;
   bool create = false;
   bool exclusive = false;     // with create: fails with EEXIST if it is there
+  bool direct = false;        // O_DIRECT
   mode_t permissions = 0666;  // of a new file, less the umask
 };
 
 enum class RangeLock { kShared, kExclusive, kUnlock };
 
 class FileMapping;
-class WriteWays;
 
 class PlainFile final : public File {
  public:
@@ -46,6 +48,14 @@ class PlainFile final : public File {
   // file is there, without opening it, since a pipe would make us wait for its other end.
   [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open_regular(
       const std::string& path, const OpenMode& mode);
+  // The same of what is at `place`, under the name that errors give it.
+  [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open_as(const std::string& path,
+                                                                        const std::string& place,
+                                                                        const OpenMode& mode);
+  // A new file without a name, for reading and writing, on the file system that holds the path's
+  // directory; path() is that path all the same. Fails with EOPNOTSUPP where it has none.
+  [[nodiscard]] static base::Result<std::unique_ptr<PlainFile>> open_unnamed(
+      const std::string& path, mode_t permissions);
   ~PlainFile() override;
 
   [[nodiscard]] base::Result<void> truncate(int64_t size) override;
@@ -53,11 +63,6 @@ class PlainFile final : public File {
   [[nodiscard]] base::Result<void> sync() override;
   void begin_write_back(int64_t offset, int64_t size_bytes) override;
   [[nodiscard]] base::Result<void> reserve_range(int64_t begin, int64_t end) override;
-  // Files of this machine only. Range locks last until then where the system has none of open
-  // files.
-  void choose_write_ways(SharedWriteChoice& choice) override;
-  [[nodiscard]] int writers_at_once() const override;
-  void take_large_pages(int64_t begin, int64_t end) override;
 
   // Space for [0, size): writes there do not fail for want of it. Extends the file, never cuts it;
   // contents are kept. On file systems that cannot reserve, zeros are written behind the end, and
@@ -87,6 +92,12 @@ class PlainFile final : public File {
   // Whether the file lies on a file system of this machine (ext4, xfs, btrfs, tmpfs), where other
   // machines do not write and a mapping is coherent. One system call, the first time.
   [[nodiscard]] bool is_local() const;
+  // Whether whoever moves bytes may do so through a mapping: where it is local, unless the user of
+  // the file wants none. From any thread.
+  [[nodiscard]] bool may_map() const {
+    return mapping_wanted_.load(std::memory_order_relaxed) && is_local();
+  }
+  void want_mapping(bool wanted) { mapping_wanted_.store(wanted, std::memory_order_relaxed); }
 
   // Whether the page at an offset is in memory already; an honest guess where the system does not
   // tell. The file must be open for reading. One system call.
@@ -95,9 +106,6 @@ class PlainFile final : public File {
   // Whether nothing is stored at an offset, so that the page there is had without the disk; false
   // where the system does not tell. One system call.
   [[nodiscard]] bool is_hole(int64_t offset) const;
-
-  // Sets the time of the file's last change to now: stores to a mapping need not.
-  [[nodiscard]] base::Result<void> mark_changed();
 
   // How lists are moved from now on; kAutomatic at first.
   void set_ring_use(RingUse use) { ring_use_ = use; }
@@ -121,11 +129,12 @@ class PlainFile final : public File {
 
   const Descriptor descriptor_;
   const EmulatedStore store_;
+  const bool is_limited_;  // file sizes are, so that writes may be answered with a signal
   Guarded<std::shared_ptr<const FileMapping>> pages_;  // what emulated_pages() found last
-  std::unique_ptr<WriteWays> write_ways_;              // if choose_write_ways() found any
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads
   mutable std::atomic<Suits> mapping_suits_ = Suits::kUnknown;
+  std::atomic<bool> mapping_wanted_ = true;
 };
 
 // What reserve() does on a file system that cannot reserve: writes zeros from the end of the file

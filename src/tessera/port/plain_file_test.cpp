@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <thread>
 
 #include "tessera/port/test_directory.hpp"
@@ -245,17 +244,6 @@ TEST_F(PlainFileTest, AnInterruptedWaitForALockGoesOn) {
   waiter.join();
   EXPECT_TRUE(granted);
   ::sigaction(SIGUSR1, &before, nullptr);
-}
-
-TEST(PlainFile, MarksAChange) {
-  const TestDirectory directory;
-  const auto file =
-      PlainFile::open(directory.path("marked"), {.read = true, .write = true, .create = true})
-          .value();
-  std::filesystem::last_write_time(file->path(), {});
-  ASSERT_TRUE(file->mark_changed());
-  EXPECT_GT(std::filesystem::last_write_time(file->path()),
-            std::filesystem::file_time_type::clock::now() - std::chrono::minutes(10));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tessera/port/descriptor.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/port/system_call.hpp"
 
@@ -22,6 +23,12 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
+OpenMode mode_of(Access access) {
+  return {.read = access != Access::kDirectWrite,
+          .write = access != Access::kRead,
+          .direct = access == Access::kDirectWrite};
+}
+
 base::Result<std::unique_ptr<File>> open_file(const std::string& path, const OpenMode& mode) {
   TESSERA_TRY(auto file, PlainFile::open(path, mode));
   return std::unique_ptr<File>(std::move(file));
@@ -30,13 +37,24 @@ base::Result<std::unique_ptr<File>> open_file(const std::string& path, const Ope
 }  // namespace
 
 base::Result<std::unique_ptr<File>> PosixDisk::open(const std::string& path, Access access) {
-  return open_file(path, {.read = true, .write = access == Access::kReadWrite});
+  return open_file(path, mode_of(access));
+}
+
+base::Result<std::unique_ptr<File>> PosixDisk::open_fresh(const std::string& reach,
+                                                          const std::string& path, Access access) {
+  TESSERA_TRY(auto file, PlainFile::open_as(path, reach, mode_of(access)));
+  return std::unique_ptr<File>(std::move(file));
 }
 
 base::Result<std::unique_ptr<File>> PosixDisk::create(const std::string& path) {
   constexpr OpenMode kNew = {
       .read = true, .write = true, .create = true, .exclusive = true, .permissions = 0600};
   return open_file(path, kNew);
+}
+
+base::Result<std::unique_ptr<FreshFile>> PosixDisk::make_fresh(const std::string& path) {
+  TESSERA_TRY(auto fresh, PosixFreshFile::create(path, 0600));
+  return std::unique_ptr<FreshFile>(std::move(fresh));
 }
 
 base::Result<void> PosixDisk::remove(const std::string& path) {

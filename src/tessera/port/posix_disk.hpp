@@ -12,7 +12,12 @@ class PosixDisk final : public Disk {
  public:
   [[nodiscard]] base::Result<std::unique_ptr<File>> open(const std::string& path,
                                                          Access access) override;
+  [[nodiscard]] base::Result<std::unique_ptr<File>> open_fresh(const std::string& reach,
+                                                               const std::string& path,
+                                                               Access access) override;
   [[nodiscard]] base::Result<std::unique_ptr<File>> create(const std::string& path) override;
+  [[nodiscard]] base::Result<std::unique_ptr<FreshFile>> make_fresh(
+      const std::string& path) override;
   [[nodiscard]] base::Result<void> remove(const std::string& path) override;
   [[nodiscard]] base::Result<void> rename(const std::string& from, const std::string& to) override;
   [[nodiscard]] base::Result<void> make_directory(const std::string& path) override;

@@ -22,6 +22,7 @@
 #include "tessera/base/checked.hpp"
 #include "tessera/port/disk.hpp"
 #include "tessera/port/socket_address.hpp"
+#include "tessera/port/system_call.hpp"
 #include "tessera/port/transport_failures.hpp"
 
 namespace tessera::port {
@@ -103,12 +104,12 @@ timespec span_of(int64_t nanoseconds) {
   return span;
 }
 
-// Kernels before 5.11 wait for whole milliseconds.
+// Where the system does not have the finer call, it waits for whole milliseconds.
 int wait_for(const Descriptor& watch, std::span<epoll_event> ready, int64_t nanoseconds) {
   const timespec span = span_of(nanoseconds);
   const int max = static_cast<int>(ready.size());
   const int count = ::epoll_pwait2(watch.number(), ready.data(), max, &span, nullptr);
-  if (count != -1 || errno != ENOSYS) return count;
+  if (count != -1 || !is_missing_call(errno)) return count;
   constexpr int64_t kNsPerMs = 1'000'000;
   constexpr int64_t kMsMax = 60'000;
   const int64_t milliseconds = std::min(kMsMax, (nanoseconds + kNsPerMs - 1) / kNsPerMs);

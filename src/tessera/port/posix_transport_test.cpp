@@ -10,6 +10,9 @@
 #include <thread>
 
 #include "tessera/port/socket_address.hpp"
+#include "tessera/port/test_processes.hpp"
+#include "tessera/port/test_refused_calls.hpp"
+#include "tessera/port/test_sanitizers.hpp"
 
 namespace tessera::port {
 namespace {
@@ -191,6 +194,23 @@ TEST(SocketAddress, TextsParseAndReturn) {
     const auto address = parse_socket_address(text);
     ASSERT_FALSE(address) << text;
     EXPECT_EQ(address.error().code, base::Code::kInvalid) << text;
+  }
+}
+
+TEST(PosixTransport, WaitsWhereTheFinerCallIsRefused) {
+  if (kSanitized) GTEST_SKIP() << "runs in builds without sanitizers";
+  for (const int answer : {EPERM, ENOSYS}) {
+    run_processes(1, [&](int) {
+      ::alarm(60);
+      ASSERT_TRUE(refuse({SYS_epoll_pwait2, answer}));
+      const auto server = PosixTransport::create().value();
+      const std::string address = server->listen("tcp:127.0.0.1:0").value();
+      const Descriptor peer = raw_peer(address);
+      const auto event = server->next_event(30 * kSecondNs);
+      ASSERT_TRUE(event);
+      EXPECT_EQ(event->kind, Event::Kind::kConnected);
+      EXPECT_FALSE(server->next_event(kSecondNs / 100));
+    });
   }
 }
 

@@ -109,10 +109,9 @@ struct ProcessTeam::Call {
   Function function;
   int root = 0;
 
-  // Silence has one meaning (P2): a rank gives nothing to all_gather().
-  [[nodiscard]] SharedBarrier::Voice voice(const Stream& mine) const {
-    const bool silent = function == Function::kAllGather && mine.total() == 0;
-    return silent ? SharedBarrier::Voice::kSilent : SharedBarrier::Voice::kTells;
+  // That there is none has one meaning (P2): a rank gives nothing to all_gather().
+  [[nodiscard]] bool has_payload(const Stream& mine) const {
+    return function != Function::kAllGather || mine.total() > 0;
   }
   [[nodiscard]] uint64_t word() const {
     return uint64_t{static_cast<uint32_t>(function)} << 32 | static_cast<uint32_t>(root);
@@ -127,8 +126,8 @@ ProcessTeam::ProcessTeam(int rank, int size, Idle idle)
     : rank_(rank),
       size_(size),
       process_(::getpid()),
-      awake_(SharedBarrier::patience_for(size, idle)),
-      asleep_{awake_.yields ? 0 : awake_.spin_ns, false, std::move(idle)} {}
+      awake_(SharedBarrier::policy_for(size, idle)),
+      asleep_{awake_.spin_ns, awake_.spin_ns > 0 ? awake_.awake_ns : 0, std::move(idle)} {}
 
 base::Result<std::unique_ptr<ProcessTeam>> ProcessTeam::found(int size, Idle idle) {
   TESSERA_ASSERT(1 <= size && size <= kRanksMax);
@@ -222,17 +221,17 @@ TESSERA_HOT base::Result<ProcessTeam::Met> ProcessTeam::meet(const Call& call, c
     const uint64_t bytes = std::min<uint64_t>(kLargeBytes, mine.total() - begin);
     mine.copy(begin, large_slot(round, rank_).first(bytes));
   }
-  const auto& patience = call.function == Function::kBarrier ? asleep_ : awake_;
-  switch (header().barrier.wait(round, size_, call.voice(mine), patience, seat_)) {
+  const auto& policy = call.function == Function::kBarrier ? asleep_ : awake_;
+  switch (header().barrier.wait({round, call.has_payload(mine)}, size_, policy)) {
     case SharedBarrier::Outcome::kBroken:
       return broken();
-    case SharedBarrier::Outcome::kMetSilently:
-      return Met{round, true};
+    case SharedBarrier::Outcome::kMetWithoutPayload:
+      return Met{round, false};
     case SharedBarrier::Outcome::kMet:
       break;
   }
   TESSERA_TRY_VOID(check_calls(round, call));
-  return Met{round, false};
+  return Met{round, true};
 }
 
 // (P2): every rank compares with every other, so they all come to the same answer.
@@ -263,7 +262,7 @@ base::Result<std::vector<base::Bytes>> ProcessTeam::swap_streams(const Call& cal
                                                                  const Stream& mine,
                                                                  const Wanted& wanted) {
   TESSERA_TRY(const Met met, meet(call, mine, 0));
-  if (met.silently) return std::vector<base::Bytes>(static_cast<size_t>(size_));
+  if (!met.has_payload) return std::vector<base::Bytes>(static_cast<size_t>(size_));
   return take_streams(call, mine, wanted, met.round);
 }
 
@@ -345,7 +344,7 @@ TESSERA_HOT base::Result<std::vector<base::Bytes>> ProcessTeam::listen() {
   const Call call = {Function::kAllGather};
   const Stream nothing;
   TESSERA_TRY(const Met met, meet(call, nothing, 0));
-  if (met.silently) return std::vector<base::Bytes>();
+  if (!met.has_payload) return std::vector<base::Bytes>();
   return take_streams(call, nothing, everything, met.round);
 }
 

@@ -10,7 +10,7 @@
 //   (P1) A chunk costs one barrier. Ranks write their mailboxes of this round, meet, and read those
 //        of the others; the next round uses the other set of mailboxes. A rank that writes a set
 //        again has met all others once more since they read it. A round in which no rank has
-//        anything to say is over when they have met: no mailbox is read.
+//        a payload is over when they have met: no mailbox is read.
 //   (P2) All ranks of a round have called the same function with the same root, or it fails on all
 //        of them (E1).
 // A rank that leaves makes later calls of the others fail (E3). A process that was killed cannot
@@ -101,7 +101,7 @@ class ProcessTeam final : public Team {
   // A round that all ranks have come to.
   struct Met {
     uint64_t round = 0;
-    bool silently = false;
+    bool has_payload = true;  // of any rank
   };
   [[nodiscard]] base::Result<Met> meet(const Call& call, const Stream& mine, uint64_t chunk);
   [[nodiscard]] base::Result<void> check_calls(uint64_t round, const Call& call);
@@ -121,9 +121,8 @@ class ProcessTeam final : public Team {
   const pid_t process_;
   // Ranks that tell each other something are expected at once. A barrier stands between pieces of
   // work: whoever has finished leaves its core to the others, and is woken to be there in time.
-  const SharedBarrier::Patience awake_;
-  const SharedBarrier::Patience asleep_;
-  SharedBarrier::Seat seat_;
+  const SharedBarrier::WaitPolicy awake_;
+  const SharedBarrier::WaitPolicy asleep_;
   MemoryFile file_;
   Mapping meeting_place_;  // header and mailboxes
   Mapping window_;         // what common_memory() gives

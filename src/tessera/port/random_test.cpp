@@ -9,6 +9,9 @@
 #include "tessera/base/bytes.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/system_random.hpp"
+#include "tessera/port/test_processes.hpp"
+#include "tessera/port/test_refused_calls.hpp"
+#include "tessera/port/test_sanitizers.hpp"
 #include "tessera/port/test_seed.hpp"
 
 namespace tessera::port {
@@ -87,6 +90,19 @@ TEST(SystemRandom, DoesNotRepeat) {
   base::Bytes bytes(1000);
   random.fill(bytes);
   EXPECT_GT(std::set<std::byte>(bytes.begin(), bytes.end()).size(), 100U);
+}
+
+TEST(SystemRandom, ReadsTheDeviceWhereTheCallIsRefused) {
+  if (kSanitized) GTEST_SKIP() << "runs in builds without sanitizers";
+  for (const int answer : {EPERM, ENOSYS}) {
+    run_processes(1, [&](int) {
+      ASSERT_TRUE(refuse({SYS_getrandom, answer}));
+      SystemRandom random;
+      std::set<uint64_t> seen;
+      for (int i = 0; i < 100; ++i) seen.insert(random.next());
+      EXPECT_EQ(seen.size(), 100U);
+    });
+  }
 }
 
 }  // namespace

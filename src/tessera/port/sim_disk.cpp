@@ -86,15 +86,6 @@ class SimDisk::SimFile final : public File {
     return disk_.sync(inode_, "sync " + path());
   }
 
-  void take_large_pages(int64_t begin, int64_t end) override {
-    const Lock lock(disk_.mutex_);
-    TESSERA_ASSERT(0 <= begin && begin <= end && end <= disk_.tree_.size(inode_));
-    const base::Bytes& content = disk_.tree_.content(inode_);
-    TESSERA_ASSERT(std::all_of(content.begin() + begin, content.begin() + end,
-                               [](std::byte byte) { return byte == std::byte{0}; }));
-    disk_.large_pages_asked_.push_back({begin, end});
-  }
-
  protected:
   Attempt read_some(int64_t offset, std::span<const iovec> memory) override {
     const Lock lock(disk_.mutex_);
@@ -131,6 +122,32 @@ class SimDisk::SimFile final : public File {
   const Access access_;
 };
 
+class SimDisk::SimFreshFile final : public FreshFile {
+ public:
+  SimFreshFile(SimDisk& disk, std::string path, std::unique_ptr<File> file)
+      : disk_(disk), path_(std::move(path)), file_(std::move(file)) {}
+  ~SimFreshFile() override {
+    if (!published_) static_cast<void>(disk_.remove(file_->path()));
+  }
+
+  [[nodiscard]] File& file() override { return *file_; }
+  [[nodiscard]] std::string reach() const override { return file_->path(); }
+  [[nodiscard]] base::Result<void> publish(Existing existing) override {
+    if (existing == Existing::kKeep && disk_.open(path_, Access::kRead)) {
+      return base::fail(base::Code::kInvalid, path_ + " is there by now; it was not replaced");
+    }
+    TESSERA_TRY_VOID(disk_.rename(file_->path(), path_));
+    published_ = true;
+    return {};
+  }
+
+ private:
+  SimDisk& disk_;
+  const std::string path_;
+  const std::unique_ptr<File> file_;
+  bool published_ = false;
+};
+
 SimDisk::SimDisk(const DiskImage& image) : tree_(image) { log_.initial = tree_; }
 
 base::Result<std::unique_ptr<File>> SimDisk::open(const std::string& path, Access access) {
@@ -140,6 +157,17 @@ base::Result<std::unique_ptr<File>> SimDisk::open(const std::string& path, Acces
   }
   TESSERA_TRY(const Inode inode, find_file(path));
   return std::unique_ptr<File>(std::make_unique<SimFile>(path, *this, inode, access));
+}
+
+base::Result<std::unique_ptr<File>> SimDisk::open_fresh(const std::string& reach,
+                                                        const std::string& /*path*/,
+                                                        Access access) {
+  return open(reach, access);
+}
+
+base::Result<std::unique_ptr<FreshFile>> SimDisk::make_fresh(const std::string& path) {
+  TESSERA_TRY(auto file, create(path + ".fresh"));
+  return std::unique_ptr<FreshFile>(std::make_unique<SimFreshFile>(*this, path, std::move(file)));
 }
 
 base::Result<std::unique_ptr<File>> SimDisk::create(const std::string& path) {
@@ -215,11 +243,6 @@ base::Result<void> SimDisk::sync(Inode inode, const std::string& what) {
   record({.kind = error == 0 ? Kind::kSync : Kind::kSyncFailed, .inode = inode});
   if (error != 0) return base::fail_errno(error, what);
   return {};
-}
-
-std::vector<SimDisk::LargePagesAsked> SimDisk::large_pages_asked() const {
-  const Lock lock(mutex_);
-  return large_pages_asked_;
 }
 
 DiskImage SimDisk::image() const {

@@ -24,7 +24,13 @@ class SimDisk final : public Disk {
 
   [[nodiscard]] base::Result<std::unique_ptr<File>> open(const std::string& path,
                                                          Access access) override;
+  [[nodiscard]] base::Result<std::unique_ptr<File>> open_fresh(const std::string& reach,
+                                                               const std::string& path,
+                                                               Access access) override;
   [[nodiscard]] base::Result<std::unique_ptr<File>> create(const std::string& path) override;
+  // A file of another name, which publish() renames.
+  [[nodiscard]] base::Result<std::unique_ptr<FreshFile>> make_fresh(
+      const std::string& path) override;
   [[nodiscard]] base::Result<void> remove(const std::string& path) override;
   [[nodiscard]] base::Result<void> rename(const std::string& from, const std::string& to) override;
   [[nodiscard]] base::Result<void> make_directory(const std::string& path) override;
@@ -40,13 +46,6 @@ class SimDisk final : public Disk {
   // Makes all that is there durable and empties the log.
   void settle();
 
-  // A part of a file that take_large_pages() was asked for, which held only zeros then.
-  struct LargePagesAsked {
-    int64_t begin = 0;
-    int64_t end = 0;
-  };
-  [[nodiscard]] std::vector<LargePagesAsked> large_pages_asked() const;
-
   // Operations so far, of all kinds but size(); each try of a transfer is one.
   [[nodiscard]] uint64_t operation_count() const;
   // Makes the nth operation from now fail with the errno, once; the next one is n = 1. EINTR has
@@ -59,6 +58,7 @@ class SimDisk final : public Disk {
 
  private:
   class SimFile;
+  class SimFreshFile;
 
   // Counts an operation and answers the errno it has to fail with, or 0.
   int count_operation();
@@ -75,7 +75,6 @@ class SimDisk final : public Disk {
   DiskLog log_;
   uint64_t operation_count_ = 0;
   std::map<uint64_t, int> faults_;  // by the operation's number
-  std::vector<LargePagesAsked> large_pages_asked_;
   int64_t capacity_bytes_ = std::numeric_limits<int64_t>::max();
   int64_t attempt_bytes_max_ = std::numeric_limits<int64_t>::max();
 };

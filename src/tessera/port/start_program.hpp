@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tessera/base/result.hpp"
@@ -13,9 +14,11 @@
 namespace tessera::port {
 
 // Runs a program with its arguments, the first of which is its path, without the variables named,
-// and waits for its end. Answers its exit status. Fails if it cannot be started or is ended by a
-// signal.
+// and waits for its end. `input` is what it reads from its standard input. Answers its exit status.
+// Fails if it cannot be started or is ended by a signal. Requires that the input fits into a pipe
+// (4 KiB).
 [[nodiscard]] base::Result<int> run_program(const std::vector<std::string>& arguments,
-                                            const std::vector<std::string>& without);
+                                            const std::vector<std::string>& without,
+                                            std::string_view input = {});
 
 }  // namespace tessera::port

@@ -1,5 +1,6 @@
 #include "tessera/port/start_program.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +9,10 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tessera/port/descriptor.hpp"
 #include "tessera/port/test_directory.hpp"
+#include "tessera/port/test_processes.hpp"
+#include "tessera/port/test_refused_calls.hpp"
 #include "tessera/port/test_sanitizers.hpp"
 
 namespace tessera::port {
@@ -29,6 +33,13 @@ int run_shell(const std::string& script, const std::vector<std::string>& without
 TEST_F(StartProgram, AnswersTheExitStatus) {
   EXPECT_EQ(run_shell("exit 0"), 0);
   EXPECT_EQ(run_shell("exit 7"), 7);
+}
+
+TEST_F(StartProgram, PassesTheInputAndNothingWithoutOne) {
+  const std::vector<std::string> compare = {"/bin/sh", "-c", "test \"$(cat)\" = 'a secret'"};
+  EXPECT_EQ(run_program(compare, {}, "a secret").value(), 0);
+  EXPECT_EQ(run_program(compare, {}, "another").value(), 1);
+  EXPECT_EQ(run_shell("test -z \"$(cat)\""), 0);
 }
 
 TEST_F(StartProgram, ReportsWhatCannotBeStartedOrDoesNotEnd) {
@@ -56,6 +67,23 @@ TEST_F(StartProgram, PassesNoDescriptorAndNoSignalMask) {
   ::sigprocmask(SIG_BLOCK, &terminate, nullptr);
   EXPECT_FALSE(run_program({"/bin/sh", "-c", "kill -TERM $$; sleep 1"}, {}));
   ::sigprocmask(SIG_UNBLOCK, &terminate, nullptr);
+}
+
+// Where the call that closes all of them is refused, one by one; many, so that they are listed in
+// parts.
+TEST_F(StartProgram, PassesNoDescriptorWhereTheCallIsRefused) {
+  const TestDirectory directory;
+  const std::string path = directory.path("open");
+  std::vector<Descriptor> keep;
+  for (int i = 0; i < 300; ++i) keep.emplace_back(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
+  for (const int answer : {EPERM, ENOSYS}) {
+    run_processes(1, [&](int) {
+      // Else execve() closes them, which does not hold for the sockets of an MPI.
+      for (const Descriptor& one : keep) ::fcntl(one.number(), F_SETFD, 0);
+      ASSERT_TRUE(refuse({SYS_close_range, answer}));
+      EXPECT_EQ(run_shell("ls -l /proc/self/fd | grep -q '" + path + "'"), 1);
+    });
+  }
 }
 
 volatile sig_atomic_t g_children = 0;

@@ -19,6 +19,13 @@ auto uninterrupted(Call call) {
   }
 }
 
+// Whether an errno says that the system has no such call, so that another way is to be taken: one
+// that is too old says ENOSYS, and the filters of containers say EPERM for calls they do not know.
+// Only for calls that the caller can do without.
+[[nodiscard]] inline bool is_missing_call(int errno_value) {
+  return errno_value == ENOSYS || errno_value == EPERM;
+}
+
 // The error of a call that answered -1; `what` says what it was to do.
 [[nodiscard]] inline base::Result<void> check(int answer, const std::string& what) {
   if (answer == -1) return base::fail_errno(errno, what);

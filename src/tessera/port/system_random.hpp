@@ -1,7 +1,8 @@
 // SystemRandom: the kernel's cryptographic generator, for keys and capabilities.
 //
 // It waits until the kernel's pool is ready and never answers with weaker numbers: where the kernel
-// refuses, the process stops with a message, because a guessable key is worse than none.
+// refuses, and there is no /dev/urandom either, the process stops with a message, because a
+// guessable key is worse than none.
 // Thread safety: all functions, from any thread.
 #pragma once
 

@@ -85,7 +85,7 @@ Result<void> write_share(const FillJob& job, ShareWriter& writer, Interval share
     TESSERA_TRY_VOID(writer.write(window, memory.get()));
     if (options.progress) options.progress(writer.taken_bytes() - before, total);
   }
-  return writer.finish();
+  return {};
 }
 
 // --- messages between ranks of one job
@@ -243,9 +243,8 @@ Interval share_of(Interval whole, int rank, int ranks) {
 Result<std::vector<container::Allocation>> fill(const FillJob& job, map::AllocationId first_id,
                                                 const FillOptions& options) {
   const Interval share = share_of(job.plan.hull(), job.exchange.rank(), job.exchange.size());
-  port::WriteGate own;
-  port::WriteGate& gate = options.gate != nullptr ? *options.gate : own;
-  ShareWriter writer(job.target, gate, job.plan, job.layout, share, piece_bytes(job, options));
+  port::File& target = options.direct != nullptr ? *options.direct : job.target;
+  ShareWriter writer(target, job.plan, job.layout, share, piece_bytes(job, options));
   TESSERA_TRY_VOID(job.exchange.agree(write_share(job, writer, share, options)));
   std::vector<BlockSums> sums = writer.sums();
   TESSERA_TRY_VOID(job.exchange.agree(write_shared_blocks(job, writer.fragments(), sums)));

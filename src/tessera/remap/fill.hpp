@@ -4,9 +4,8 @@
 // one behind another, and gives each window to its ShareWriter. Blocks that lie in several shares
 // are put together at the end: each process sends its fragments to the one that is responsible for
 // the shelf, which writes and hashes the blocks. So nothing is read back, every block is written
-// once, and memory is bounded by a window, 64 pieces, three blocks for each shelf, the checksums,
-// and what threads leave in their gate. Thread safety: as the exchange; all functions are
-// collective.
+// once, and memory is bounded by a window, 64 pieces, three blocks for each shelf, and the
+// checksums. Thread safety: as the exchange; all functions are collective.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +16,25 @@
 #include "tessera/container/contents.hpp"
 #include "tessera/port/disk.hpp"
 #include "tessera/port/exchange.hpp"
-#include "tessera/port/write_gate.hpp"
 #include "tessera/remap/plan.hpp"
 #include "tessera/remap/share_writer.hpp"
 #include "tessera/remap/source.hpp"
 
 namespace tessera::remap {
 
-// Written at a time, where shelves are few, and so large are the pages in which the system keeps
-// it, if it has such memory at hand. Large ones are for files that will be read from memory, and
-// for those so large that memory may not take them at once (port/write_ways.hpp).
+// Written at a time, where shelves are few; so large are the pages in which the system keeps it, if
+// it has such memory at hand. Large ones are for files that will be read from memory, and for
+// direct I/O. Small ones are for files that fill memory: where free memory lies in short runs, a
+// write of a larger one waits until the system has made a longer run.
 inline constexpr int64_t kPieceBytes = int64_t{128} << 10;
 inline constexpr int64_t kLargePieceBytes = int64_t{512} << 10;
+inline constexpr int64_t kSmallPieceBytes = int64_t{64} << 10;
 
 struct FillOptions {
   int64_t window_bytes = 0;               // read at a time; 0 chooses
   int64_t piece_bytes_max = kPieceBytes;  // a power of two
   bool syncs = true;                      // this process makes what its node wrote durable
-  // Of the threads of this process that fill one file, if there are several; a new one each time.
-  port::WriteGate* gate = nullptr;
+  port::File* direct = nullptr;           // the target again: pieces are written there
   // Told after each window how many bytes of shelves this process has taken in since the last
   // time, of how many for all processes.
   std::function<void(int64_t bytes, int64_t of_bytes)> progress;

@@ -107,6 +107,7 @@ Result<void> help_to_fill(port::Exchange& exchange, ByteReader& reader, const Re
 Request anew(const Request& request, bool syncs) {
   Request again = request;
   again.in = request.out;
+  again.options.existing = port::Existing::kReplace;
   again.options.fill.syncs = syncs;
   return again;
 }

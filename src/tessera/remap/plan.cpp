@@ -123,7 +123,7 @@ Result<std::vector<Consumer>> consumers_of(const object::ViewsFile& file) {
                                             " has a number too large for an object file, which "
                                             "knows those below 2^31");
     }
-    consumers.push_back({static_cast<int32_t>(view.process), view.bytes});
+    consumers.push_back({static_cast<int32_t>(view.process), view.bytes, view.name});
   }
   return consumers;
 }
@@ -138,7 +138,9 @@ Result<std::vector<Consumer>> consumers_of(const container::Contents& contents, 
                       "the object file records no views; give them in a views file instead");
   }
   std::vector<Consumer> consumers;
-  for (auto& [process, bytes] : views) consumers.push_back({process, std::move(bytes)});
+  for (auto& [process, bytes] : views) {
+    consumers.push_back({process, std::move(bytes), container::view_name(contents, process)});
+  }
   return consumers;
 }
 
@@ -146,7 +148,8 @@ object::ViewsFile views_file_of(std::span<const Consumer> consumers, int64_t siz
   object::ViewsFile file;
   file.range = {0, size};
   for (const Consumer& consumer : consumers) {
-    file.views.push_back({consumer.process, "P" + std::to_string(consumer.process),
+    const std::string number = "P" + std::to_string(consumer.process);
+    file.views.push_back({consumer.process, consumer.name.empty() ? number : consumer.name,
                           consumer.bytes.within(file.range)});
   }
   return file;
@@ -161,6 +164,17 @@ container::WriterView writer_view(const Consumer& consumer, int64_t size) {
   // Towards 0, so the bounds of positions hold.
   view.tile = consumer.bytes.ascending().shifted({{-begin}}).value();
   return view;
+}
+
+void record_views(std::span<const Consumer> consumers, int64_t size,
+                  container::Contents& contents) {
+  contents.views.clear();
+  container::forget_view_names(contents);
+  for (const Consumer& consumer : consumers) {
+    if (consumer.bytes.empty()) continue;
+    contents.views.push_back(writer_view(consumer, size));
+    container::set_view_name(contents, consumer.process, consumer.name);
+  }
 }
 
 }  // namespace tessera::remap

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tessera/base/result.hpp"
@@ -32,6 +33,7 @@ using pattern::Interval;
 struct Consumer {
   int32_t process = 0;
   ByteSet bytes;
+  std::string name = {};  // for people; empty: "P3"
 };
 
 // Whose shelf it is that holds what nobody views.
@@ -88,5 +90,8 @@ struct Plan {
 // The view of a consumer of a file of so many bytes, as an object file records it. Requires a
 // consumer that sees something.
 [[nodiscard]] container::WriterView writer_view(const Consumer& consumer, int64_t size);
+// Records the views of all consumers that see something, and their names, instead of those that
+// are there.
+void record_views(std::span<const Consumer> consumers, int64_t size, container::Contents& contents);
 
 }  // namespace tessera::remap

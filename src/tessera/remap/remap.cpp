@@ -5,9 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "tessera/base/checked.hpp"
 #include "tessera/container/container.hpp"
-#include "tessera/port/large_pages.hpp"
+#include "tessera/port/fresh_file.hpp"
 
 namespace tessera::remap {
 
@@ -52,36 +51,23 @@ class UnsyncedFile final : public port::File {
   port::File& inner_;
 };
 
-// The file that is to be, under another name, and the first rank's hold on it. Nobody looks for it
-// there, so the order in which its bytes become durable does not matter: one sync before it gets
-// its name will do, besides those of other nodes.
+// The file that is to be, and the first rank's hold on it. Nobody looks for it yet, so the order in
+// which its bytes become durable does not matter: one sync before it gets its name will do, besides
+// those of other nodes.
 class Draft {
  public:
-  explicit Draft(const RemapJob& job)
-      : job_(job), path_(job.path + ".remap"), first_(job.exchange.rank() == 0) {}
-
-  // Whatever did not become the file is removed.
-  ~Draft() {
-    container_.reset();
-    file_.reset();
-    if (first_ && created_) static_cast<void>(job_.disk.remove(path_));
-  }
+  explicit Draft(const RemapJob& job) : job_(job), first_(job.exchange.rank() == 0) {}
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
   // Collective. Answers where the first shelf begins.
-  Result<int64_t> open(int64_t block_bytes) {
-    TESSERA_TRY_VOID(job_.exchange.agree(first_ ? create(block_bytes) : Result<void>()));
+  Result<int64_t> open(const RemapOptions& options) {
+    TESSERA_TRY_VOID(job_.exchange.agree(first_ ? create(options.block_bytes) : Result<void>()));
     uint64_t begin = 0;
     if (first_) begin = static_cast<uint64_t>(container_->space().end());
     TESSERA_TRY(const uint64_t told, job_.exchange.all_max(begin));
-    Result<void> opened;
-    if (!first_) {
-      auto file = job_.disk.open(path_, port::Access::kReadWrite);
-      opened = file ? Result<void>() : Result<void>(base::failure_of(file));
-      if (file) file_ = *std::move(file);
-    }
-    TESSERA_TRY_VOID(job_.exchange.agree(opened));
+    TESSERA_TRY(const std::string reach, port::reach_together(job_.exchange, fresh_.get()));
+    TESSERA_TRY_VOID(job_.exchange.agree(open_at(reach, options.direct)));
     return static_cast<int64_t>(told);
   }
 
@@ -91,64 +77,56 @@ class Draft {
     return job_.exchange.agree(first_ ? reserve_or_extend(all) : Result<void>());
   }
 
-  // Collective, once it is extended: has all shelves kept in large pages, for those who will read
-  // them from memory.
-  Result<void> take_large_pages(Interval all) {
-    const Interval share = own_pages(all);
-    if (!share.empty()) file_->take_large_pages(share.begin, share.end);
-    // Nobody writes where another still takes pages.
-    return job_.exchange.agree(Result<void>());
-  }
-
-  [[nodiscard]] port::File& file() { return *file_; }
+  [[nodiscard]] port::File& file() { return first_ ? fresh_->file() : *file_; }
+  [[nodiscard]] port::File* direct() { return direct_.get(); }
 
   // Of the first rank: the draft becomes the file.
-  Result<void> publish(const Contents& contents, bool durable) {
+  Result<void> publish(const Contents& contents, const RemapOptions& options) {
     TESSERA_TRY_VOID(container_->commit(contents));
-    if (durable) TESSERA_TRY_VOID(file_->sync());
-    TESSERA_TRY_VOID(job_.disk.rename(path_, job_.path));
-    created_ = false;
-    if (!durable) return {};
+    if (options.durable) TESSERA_TRY_VOID(file().sync());
+    TESSERA_TRY_VOID(job_.publish ? job_.publish(*fresh_) : fresh_->publish(options.existing));
+    if (!options.durable) return {};
     return job_.disk.sync_directory(port::directory_of(job_.path));
   }
 
  private:
   Result<void> reserve_or_extend(Interval all) {
-    Result<void> reserved = file_->reserve_range(all.begin, all.end);
+    Result<void> reserved = file().reserve_range(all.begin, all.end);
     const int why = reserved ? 0 : reserved.error().errno_value;
     const bool is_full = why == ENOSPC || why == EDQUOT || why == EFBIG;
-    return reserved || is_full ? reserved : file_->truncate(all.end);
-  }
-
-  // This rank's part, which is cut at large pages; empty if there are fewer of them than ranks.
-  [[nodiscard]] Interval own_pages(Interval all) const {
-    const Interval pages = {all.begin / port::kLargePageBytes,
-                            base::ceil_div(all.end, port::kLargePageBytes)};
-    const Interval own = share_of(pages, job_.exchange.rank(), job_.exchange.size());
-    return {std::max(all.begin, own.begin * port::kLargePageBytes),
-            std::min(all.end, own.end * port::kLargePageBytes)};
+    return reserved || is_full ? reserved : file().truncate(all.end);
   }
 
   Result<void> create(int64_t block_bytes) {
-    if (const auto removed = job_.disk.remove(path_);
-        !removed && removed.error().code != base::Code::kNotFound) {
-      return base::failure_of(removed);
-    }
-    TESSERA_TRY(file_, job_.disk.create(path_));
-    created_ = true;
-    unsynced_.emplace(*file_);
+    TESSERA_TRY(fresh_, job_.disk.make_fresh(job_.path));
+    unsynced_.emplace(fresh_->file());
     TESSERA_TRY(Container made, Container::create(*unsynced_, job_.random, block_bytes));
     container_.emplace(std::move(made));
     return {};
   }
 
+  Result<void> open_at(const std::string& reach, bool direct) {
+    using port::Access;
+    if (!first_) {
+      TESSERA_TRY(file_, job_.disk.open_fresh(reach, job_.path, Access::kReadWrite));
+    }
+    if (!direct) return {};
+    auto opened = job_.disk.open_fresh(reach, job_.path, Access::kDirectWrite);
+    if (!opened && opened.error().errno_value == EINVAL) {
+      return base::fail(base::Code::kInvalid,
+                        "the file system of " + job_.path + " has no direct I/O");
+    }
+    TESSERA_TRY(direct_, std::move(opened));
+    return {};
+  }
+
   const RemapJob& job_;
-  const std::string path_;
   const bool first_;
-  bool created_ = false;
-  std::unique_ptr<port::File> file_;
-  std::optional<UnsyncedFile> unsynced_;
-  std::optional<Container> container_;  // of the first rank
+  std::unique_ptr<port::FreshFile> fresh_;  // of the first rank
+  std::unique_ptr<port::File> file_;        // of the others
+  std::unique_ptr<port::File> direct_;
+  std::optional<UnsyncedFile> unsynced_;  // these two of the first rank
+  std::optional<Container> container_;
 };
 
 Result<Contents> contents_of(const Plan& plan, std::span<const Consumer> consumers,
@@ -159,51 +137,42 @@ Result<Contents> contents_of(const Plan& plan, std::span<const Consumer> consume
   contents.size = plan.size;
   TESSERA_TRY(contents.map, map_of(plan, 0, kEpoch));
   contents.allocations = std::move(allocations);
-  for (const Consumer& consumer : consumers) {
-    if (!consumer.bytes.empty()) contents.views.push_back(writer_view(consumer, plan.size));
-  }
+  record_views(consumers, plan.size, contents);
   return contents;
 }
 
-// Whether a new file of such shelves is kept in large pages.
-bool suits(const LargePageOptions& options, const Layout& layout) {
-  return !layout.rooms.empty() && layout.hull().length() <= options.stored_bytes_max &&
-         layout.hull().length() / std::ssize(layout.rooms) >= options.shelf_bytes_min;
+int64_t piece_bytes(const Layout& layout, const RemapOptions& options) {
+  if (options.direct) return kLargePieceBytes;
+  const int64_t bytes = layout.hull().length();
+  if (bytes > options.pieces.small_file_bytes) return kSmallPieceBytes;
+  const bool large_shelves = bytes / std::ssize(layout.rooms) >= options.pieces.large_shelf_bytes;
+  return large_shelves ? kLargePieceBytes : options.fill.piece_bytes_max;
 }
 
 // Collective: makes room for the shelves, and answers how they are to be written.
-Result<FillOptions> prepare(Draft& draft, const Layout& layout, const RemapOptions& options,
-                            port::WriteGate& gate) {
+Result<FillOptions> prepare(Draft& draft, const Layout& layout, const RemapOptions& options) {
   FillOptions how = options.fill;
-  how.gate = &gate;
+  how.direct = draft.direct();
   if (layout.rooms.empty() || layout.hull().empty()) return how;
   TESSERA_TRY_VOID(draft.extend(layout.hull()));
-  if (suits(options.large_pages, layout)) {
-    TESSERA_TRY_VOID(draft.take_large_pages(layout.hull()));
-    how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
-  } else if (layout.hull().length() > options.large_pages.stored_bytes_max) {
-    draft.file().choose_write_ways(gate.choice());
-    how.piece_bytes_max = std::max(how.piece_bytes_max, kLargePieceBytes);
-  }
+  how.piece_bytes_max = std::max(piece_bytes(layout, options), options.block_bytes);
   return how;
 }
 
 Result<RemapReport> remap_by_plan(const RemapJob& job, std::span<const Consumer> consumers,
                                   const Plan& plan, const RemapOptions& options) {
-  port::WriteGate own;
   Draft draft(job);
-  TESSERA_TRY(const int64_t begin, draft.open(options.block_bytes));
+  TESSERA_TRY(const int64_t begin, draft.open(options));
   const Layout layout = layout_of(plan, begin, options.block_bytes);
-  TESSERA_TRY(FillOptions how, prepare(draft, layout, options,
-                                       options.fill.gate != nullptr ? *options.fill.gate : own));
+  TESSERA_TRY(FillOptions how, prepare(draft, layout, options));
   how.syncs = options.durable && how.syncs && job.exchange.rank() != 0;
   auto filled = fill({job.exchange, job.source, draft.file(), plan, layout}, 0, how);
   if (!filled) return base::failure_of(filled);
   Result<void> published;
   if (job.exchange.rank() == 0) {
     const auto contents = contents_of(plan, consumers, *std::move(filled), options.block_bytes);
-    published = contents ? draft.publish(*contents, options.durable)
-                         : Result<void>(base::failure_of(contents));
+    published =
+        contents ? draft.publish(*contents, options) : Result<void>(base::failure_of(contents));
   }
   TESSERA_TRY_VOID(job.exchange.agree(published));
   return RemapReport{plan.size, plan.stored_bytes(), plan.extra_bytes(), std::ssize(plan.shelves)};

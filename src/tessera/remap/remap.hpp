@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,20 +28,21 @@
 
 namespace tessera::remap {
 
-// Which new files are kept in large pages, where the system does that: those that will probably be
-// read from memory, and without pushing others out of it; and by reads so large that mappings pay.
-// Where none of the largest is at hand, they are as large as kLargePieceBytes.
-struct LargePageOptions {
-  int64_t stored_bytes_max = int64_t{256} << 20;
-  int64_t shelf_bytes_min = int64_t{8} << 20;  // on average
+// In which pieces a new file is written (fill.hpp).
+struct PieceOptions {
+  // Files up to this size will probably be read from memory, without pushing others out of it.
+  int64_t small_file_bytes = int64_t{256} << 20;
+  int64_t large_shelf_bytes = int64_t{8} << 20;  // on average; smaller files of such: large pieces
 };
 
 struct RemapOptions {
   PlanOptions plan;
   FillOptions fill;
-  LargePageOptions large_pages;
+  PieceOptions pieces;
   int64_t block_bytes = container::kBlockBytes;
   bool durable = true;  // false: nothing waits for the disk, and a power loss may break (X1)
+  bool direct = false;  // writes past the memory in which the system keeps files
+  port::Existing existing = port::Existing::kReplace;
 };
 
 struct RemapReport {
@@ -56,11 +58,14 @@ struct RemapJob {
   port::Disk& disk;
   port::Random& random;
   std::string path;  // of the new file
+  // On the first rank: gives the complete file its name. Without it the file is readable by its
+  // owner only, and options.existing says whether it replaces one.
+  std::function<base::Result<void>(port::FreshFile& fresh)> publish = {};
 };
 
-// Collective, with the same consumers and options everywhere. A file path + ".remap" that an
-// earlier attempt left is replaced. Fails on all ranks alike: as make_plan(), the source and the
-// disk do.
+// Collective, with the same consumers and options everywhere. Fails on all ranks alike: as
+// make_plan(), the source and the disk do, and with kInvalid if something has the name that is not
+// to be replaced.
 [[nodiscard]] base::Result<RemapReport> remap(const RemapJob& job,
                                               std::span<const Consumer> consumers,
                                               const RemapOptions& options);

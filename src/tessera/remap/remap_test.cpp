@@ -3,9 +3,9 @@
 #include <cerrno>
 
 #include "tessera/cache/object_file.hpp"
+#include "tessera/container/compaction.hpp"
 #include "tessera/object/tile_wall.hpp"
 #include "tessera/port/crash_states.hpp"
-#include "tessera/port/large_pages.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/self_exchange.hpp"
 #include "tessera/port/self_team.hpp"
@@ -29,15 +29,10 @@ struct Case {
   std::vector<Consumer> consumers;
   RemapOptions options;
   int ranks = 1;
-  bool gate = false;  // the ranks share one, as threads of a process do
 };
 
 // Every rank opens the source by itself.
 Result<RemapReport> run(port::Disk& disk, const Case& test) {
-  // Room for two pieces, so that there is not always room.
-  port::WriteGate gate(int64_t{1} << 20);
-  RemapOptions options = test.options;
-  if (test.gate) options.fill.gate = &gate;
   std::vector<std::optional<Result<RemapReport>>> results(static_cast<size_t>(test.ranks));
   port::run_ranks(test.ranks, [&](port::Exchange& exchange) {
     auto& result = results[static_cast<size_t>(exchange.rank())];
@@ -46,7 +41,7 @@ Result<RemapReport> run(port::Disk& disk, const Case& test) {
     if (!file) return result.emplace(base::failure_of(file)), void();
     const auto source = open_source(**file);
     if (!source) return result.emplace(base::failure_of(source)), void();
-    result.emplace(remap({exchange, **source, disk, random, "/out"}, test.consumers, options));
+    result.emplace(remap({exchange, **source, disk, random, "/out"}, test.consumers, test.options));
   });
   for (const auto& result : results) {
     if (!*result) return *result;
@@ -81,6 +76,30 @@ std::string write_object_file(port::Disk& disk, test::Engine& engine, int64_t si
     EXPECT_TRUE((*objects)->commit());
   }
   return text;
+}
+
+// Random writes over "/out" and its text, by two jobs.
+void write_anew(port::Disk& disk, test::Engine& engine, std::string& text) {
+  for (int job = 0; job < 2; ++job) {
+    const auto file = disk.open("/out", port::Access::kReadWrite).value();
+    port::SelfTeam team;
+    port::OwnNumber space;
+    port::SeededRandom random(3);
+    cache::ObjectFileOptions options;
+    options.write = true;
+    auto objects = cache::ObjectFile::open(*file, {team, &team, space, true}, random, options);
+    ASSERT_TRUE(objects);
+    const ByteSet set = test::random_view(engine, std::ssize(text)).within({0, std::ssize(text)});
+    std::string bytes = random_text(engine, set.size());
+    move::Move moved;
+    moved.direction = move::Direction::kWrite;
+    moved.base = reinterpret_cast<std::byte*>(bytes.data());
+    moved.file = set.ascending();
+    moved.memory = pattern::Pattern::run({{0}}, set.size()).value();
+    ASSERT_TRUE((*objects)->write(moved));
+    pattern::scatter(reinterpret_cast<std::byte*>(text.data()), moved.base, set.ascending());
+    ASSERT_TRUE((*objects)->commit());
+  }
 }
 
 void expect_layout(port::Disk& disk, const Case& test, const std::string& text) {
@@ -126,12 +145,13 @@ TEST(Remap, LaysAnyFileOutForAnyViews) {
     Case test;
     test.consumers = test::random_consumers(engine, size);
     test.ranks = static_cast<int>(uniform(engine, 1, 4));
-    test.gate = uniform(engine, 0, 1) == 0;
     test.options.block_bytes = kBlock << uniform(engine, 0, 2);
     test.options.fill.window_bytes = uniform(engine, 1, 3000);
     test.options.fill.piece_bytes_max = test.options.block_bytes << uniform(engine, 0, 8);
     test.options.plan.sharing = uniform(engine, 0, 2) == 0 ? Sharing::kOnce : Sharing::kReplicated;
-    if (uniform(engine, 0, 1) == 0) test.options.large_pages.shelf_bytes_min = 0;
+    test.options.direct = uniform(engine, 0, 1) == 0;
+    if (uniform(engine, 0, 1) == 0) test.options.pieces.large_shelf_bytes = 0;
+    if (uniform(engine, 0, 1) == 0) test.options.pieces.small_file_bytes = 0;
     const auto report = run(disk, test);
     ASSERT_TRUE(report) << report.error().message();
     EXPECT_EQ(report->stored_bytes, size + report->extra_bytes);
@@ -175,43 +195,60 @@ TEST(Remap, AFileMayTakeItsOwnPlace) {
   EXPECT_EQ(contents.allocations.front().manager, 4);
 }
 
-// What is asked for, in file order. The source is one that can be told from nothing.
-std::vector<Interval> asked_of_remap(const LargePageOptions& options, int ranks) {
-  port::SimDisk disk;
-  constexpr int64_t kBytes = 3 * port::kLargePageBytes + 1;
-  test::write_text(disk, "/in", std::string(kBytes, 'x'));
-  Case test;
-  test.consumers = {{0, ByteSet::of({0, kBytes / 2}).value()},
-                    {1, ByteSet::of({kBytes / 2, kBytes}).value()}};
-  test.options.large_pages = options;
-  test.ranks = ranks;
-  EXPECT_TRUE(run(disk, test));
-  expect_bytes(*disk.open("/out", port::Access::kRead).value(), std::string(kBytes, 'x'));
-  std::vector<Interval> asked;
-  for (const auto& one : disk.large_pages_asked()) asked.push_back({one.begin, one.end});
-  std::sort(asked.begin(), asked.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
-  return asked;
-}
-
-TEST(Remap, RanksTakeTheLargePagesOfAllShelves) {
-  const auto alone = asked_of_remap({.shelf_bytes_min = 1}, 1);
-  ASSERT_EQ(alone.size(), 1U);
-  EXPECT_GT(alone.front().length(), 3 * port::kLargePageBytes);
-  for (const int ranks : {2, 3, 7}) {
-    const auto asked = asked_of_remap({.shelf_bytes_min = 1}, ranks);
-    ASSERT_FALSE(asked.empty());
-    EXPECT_EQ(asked.front().begin, alone.front().begin);
-    EXPECT_EQ(asked.back().end, alone.front().end);
-    for (size_t i = 1; i < asked.size(); ++i) {
-      EXPECT_EQ(asked[i].begin, asked[i - 1].end);
-      EXPECT_EQ(asked[i].begin % port::kLargePageBytes, 0);
+// How many runs of the container hold the bytes of each consumer.
+std::vector<int64_t> runs_of(const container::Contents& contents, const Case& test) {
+  std::vector<int64_t> runs;
+  for (const Consumer& consumer : test.consumers) {
+    const ByteSet bytes = consumer.bytes.within({0, contents.size});
+    runs.push_back(0);
+    if (const auto whole = contents.map.find_whole(bytes, 0)) {
+      runs.back() = whole->places.runs();
+      continue;
     }
+    const map::Found found = contents.map.find(bytes).value();
+    for (const map::Part& part : found.parts) runs.back() += part.places.runs();
   }
+  return runs;
 }
 
-TEST(Remap, OnlySomeFilesAreKeptInLargePages) {
-  EXPECT_TRUE(asked_of_remap({}, 2).empty());  // shelves of 3 MB
-  EXPECT_TRUE(asked_of_remap({.stored_bytes_max = 1000, .shelf_bytes_min = 1}, 2).empty());
+int64_t stored_in(const container::Contents& contents) {
+  int64_t bytes = 0;
+  for (const auto& allocation : contents.allocations) {
+    bytes += contents.map.live_bytes(allocation.id);
+  }
+  return bytes;
+}
+
+container::Contents contents_in(port::Disk& disk, const std::string& path) {
+  const auto file = disk.open(path, port::Access::kRead).value();
+  return container::Container::open(*file)->read_contents().value();
+}
+
+// (COMPACT-1): copies stay, and what is one run stays one, also if parts were written anew since.
+TEST(Remap, CompactionKeepsTheLayout) {
+  const uint64_t seed = port::test_seed();
+  test::Engine engine(seed);
+  for (int round = 0; round < pattern::model::rounds(100); ++round) {
+    SCOPED_TRACE("TESSERA_SEED=" + std::to_string(seed) + " round " + std::to_string(round));
+    port::SimDisk disk;
+    std::string text = random_text(engine, uniform(engine, 200, 9000));
+    test::write_text(disk, "/in", text);
+    Case test;
+    test.consumers = test::random_consumers(engine, std::ssize(text));
+    test.options.block_bytes = kBlock;
+    ASSERT_TRUE(run(disk, test));
+    if (uniform(engine, 0, 1) == 0) write_anew(disk, engine, text);
+    const container::Contents before = contents_in(disk, "/out");
+    ASSERT_TRUE(container::compact(disk, "/out"));
+    const container::Contents after = contents_in(disk, "/out");
+    expect_bytes(*disk.open("/out", port::Access::kRead).value(), text);
+    EXPECT_EQ(stored_in(after), stored_in(before));
+    const auto runs_before = runs_of(before, test);
+    const auto runs_after = runs_of(after, test);
+    for (size_t i = 0; i < runs_before.size(); ++i) EXPECT_LE(runs_after[i], runs_before[i]);
+    EXPECT_EQ(after.views.size(), before.views.size());
+    if (HasFailure()) return;
+  }
 }
 
 // Figures 4 to 8: three writers of a row each, four tiles that overlap.
@@ -271,7 +308,6 @@ Case small_case(test::Engine& engine, int64_t size) {
   while (test.consumers.empty()) test.consumers = test::random_consumers(engine, size);
   test.options.block_bytes = kBlock;
   test.options.fill.window_bytes = 700;
-  test.options.large_pages.shelf_bytes_min = 0;
   return test;
 }
 
@@ -282,7 +318,6 @@ TEST(Remap, AnOperationThatFailsHarmsNothing) {
     const std::string text = random_text(engine, 2500);
     Case test = small_case(engine, 2500);
     test.ranks = error == ENOSPC ? 1 : 3;
-    test.gate = error == EACCES;
     const bool existed = error == ENOSPC;
     int failed = 0;
     for (uint64_t nth = 1;; ++nth) {
@@ -315,7 +350,6 @@ TEST(Remap, AFullDiskHarmsNothing) {
   for (int64_t capacity = 4000; !done; capacity += 500) {
     SCOPED_TRACE("TESSERA_SEED=" + std::to_string(seed) + " capacity " + std::to_string(capacity));
     test.ranks = 1 + static_cast<int>(capacity / 500 % 3);
-    test.gate = capacity % 1000 == 0;
     port::SimDisk disk;
     test::write_text(disk, "/in", text);
     disk.set_capacity(capacity);

@@ -10,8 +10,9 @@
 
 #include "tessera/base/json.hpp"
 #include "tessera/base/json_writer.hpp"
+#include "tessera/container/file_kind.hpp"
 #include "tessera/container/reader_lock.hpp"
-#include "tessera/container/writer_claim.hpp"
+#include "tessera/container/target.hpp"
 #include "tessera/object/views_file.hpp"
 #include "tessera/port/cores.hpp"
 #include "tessera/port/plain_file.hpp"
@@ -47,22 +48,28 @@ Result<std::vector<Consumer>> of_either(port::Disk& disk, const std::string& pat
 }
 
 // Of the file that is replaced, or of the source; nothing can be lost by it.
-std::optional<mode_t> permissions_for(const Request& request) {
+std::optional<mode_t> permissions_for(const Request& request, const container::Target& target) {
+  if (const auto permissions = target.permissions()) return permissions;
   struct stat found {};
-  if (::stat(request.out.c_str(), &found) == 0) return found.st_mode & 0777;
   if (::stat(request.in.c_str(), &found) != 0) return std::nullopt;
   const mode_t mask = ::umask(0);
   ::umask(mask);
   return found.st_mode & 0666 & ~mask;
 }
 
-// Fails if the file that is to be replaced is somebody's who writes it.
-Result<void> check_target(const std::string& path) {
-  const auto file = port::PlainFile::open(path, {.read = true});
-  if (!file) return file.error().code == Code::kNotFound ? Result<void>() : base::failure_of(file);
-  if (!container::has_writer(**file)) return {};
-  return base::fail(Code::kRetry,
-                    path + " is open for writing; wait until that job has ended, or name another");
+bool replaces_its_source(const Request& request) {
+  return container::is_one_file(request.in, request.out);
+}
+
+Result<container::Target> hold_target(const Request& request) {
+  const bool drops = !request.options.plan.keep_rest && replaces_its_source(request);
+  if (drops && request.options.existing == port::Existing::kKeep) {
+    return base::fail(Code::kInvalid,
+                      request.out +
+                          " would lose the bytes that nobody views: it is its own source, and "
+                          "--only-views leaves them out; name another file, or add --force");
+  }
+  return container::Target::hold(request.out, request.options.existing);
 }
 
 // Threads are no ranks that people know of.
@@ -89,10 +96,7 @@ Result<std::string> read_views_text(port::Disk& disk, const std::string& path) {
   return text;
 }
 
-std::string path_of(const std::string& name) {
-  constexpr std::string_view kPrefix = "obj:";
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
-}
+std::string path_of(const std::string& name) { return container::parse_file_name(name).path; }
 
 Result<std::vector<Consumer>> load_consumers(port::Disk& disk, const Request& request,
                                              int64_t size) {
@@ -105,8 +109,8 @@ Result<std::vector<Consumer>> load_consumers(port::Disk& disk, const Request& re
   return base::Failure{error};
 }
 
-Result<RemapReport> run_request(port::Exchange& exchange, port::Disk& disk,
-                                const Request& request) {
+Result<RemapReport> run_request(port::Exchange& exchange, port::Disk& disk, const Request& request,
+                                const PublishFile& publish) {
   struct Opened {
     std::unique_ptr<port::File> file;
     std::unique_ptr<Source> source;
@@ -120,7 +124,7 @@ Result<RemapReport> run_request(port::Exchange& exchange, port::Disk& disk,
   };
   TESSERA_TRY_VOID(exchange.agree(open()));
   port::SystemRandom random;
-  return remap({exchange, *opened.source, disk, random, request.out}, opened.consumers,
+  return remap({exchange, *opened.source, disk, random, request.out, publish}, opened.consumers,
                request.options);
 }
 
@@ -129,20 +133,27 @@ Result<RemapReport> run_on_machine(port::Exchange& exchange, const Request& give
   request.in = path_of(given.in);
   request.out = path_of(given.out);
   request.like = path_of(given.like);
-  const bool first = exchange.rank() == 0;
-  TESSERA_TRY_VOID(exchange.agree(first ? check_target(request.out) : Result<void>()));
-  const auto permissions = permissions_for(request);
+  std::optional<container::Target> target;  // of the first rank
+  bool in_place = false;
+  const auto hold = [&]() -> Result<void> {
+    TESSERA_TRY(target, hold_target(request));
+    in_place = target->file() != nullptr && replaces_its_source(request);
+    request.out = target->path();
+    return {};
+  };
+  TESSERA_TRY_VOID(exchange.agree(exchange.rank() == 0 ? hold() : Result<void>()));
   // Whoever writes the source meanwhile leaves the commit that is read here alone.
   const auto read = port::PlainFile::open(request.in, {.read = true});
   if (read) container::hold_for_reading(**read);
   port::PosixDisk disk;
-  TESSERA_TRY(const RemapReport report, run_request(exchange, disk, request));
-  Result<void> allowed;
-  if (first && permissions && ::chmod(request.out.c_str(), *permissions) != 0) {
-    allowed = base::fail_errno(errno, "set the permissions of " + request.out);
-  }
-  TESSERA_TRY_VOID(exchange.agree(allowed));
-  return report;
+  return run_request(exchange, disk, request, [&](port::FreshFile& fresh) -> Result<void> {
+    if (in_place) TESSERA_TRY_VOID(target->require_unchanged());
+    const auto permissions = permissions_for(request, *target);
+    if (permissions && ::chmod(fresh.reach().c_str(), *permissions) != 0) {
+      return base::fail_errno(errno, "set the permissions of " + request.out);
+    }
+    return target->publish(fresh);
+  });
 }
 
 int64_t default_threads() {
@@ -153,27 +164,25 @@ int64_t default_threads() {
 Result<RemapReport> run_in_threads(const Request& request, int64_t threads) {
   if (threads == 0) threads = default_threads();
   std::vector<Result<RemapReport>> results(static_cast<size_t>(threads), RemapReport{});
-  port::WriteGate gate;
   port::run_ranks(static_cast<int>(threads), [&](port::Exchange& exchange) {
     Request mine = request;
     mine.options.fill.syncs = exchange.rank() == 0;
-    mine.options.fill.gate = &gate;
     results[static_cast<size_t>(exchange.rank())] = run_on_machine(exchange, mine);
   });
   return without_rank(results.front());
 }
 
 std::string summary_text(const RemapReport& report, double seconds) {
-  constexpr double kMega = 1e6;
-  constexpr double kGiga = 1e9;
+  constexpr double kMebi = 1 << 20;
+  constexpr double kGibi = 1 << 30;
   char line[256];
   const auto stored = static_cast<double>(report.stored_bytes);
-  std::snprintf(line, sizeof line,
-                "%.1f MB in %.3f s (%.2f GB/s), %lld allocations, %.1f MB of them copies of shared "
-                "bytes",
-                stored / kMega, seconds, stored / kGiga / seconds,
-                static_cast<long long>(report.shelves),
-                static_cast<double>(report.extra_bytes) / kMega);
+  std::snprintf(
+      line, sizeof line,
+      "%.1f MiB in %.3f s (%.2f GiB/s), %lld allocations, %.1f MiB of them copies of shared "
+      "bytes",
+      stored / kMebi, seconds, stored / kGibi / seconds, static_cast<long long>(report.shelves),
+      static_cast<double>(report.extra_bytes) / kMebi);
   return line;
 }
 

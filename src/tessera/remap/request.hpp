@@ -3,6 +3,7 @@
 // What the command `tessera remap` and its MPI half share. Thread safety: as what they call.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "tessera/base/result.hpp"
@@ -32,20 +33,24 @@ struct Request {
                                                                  const Request& request,
                                                                  int64_t size);
 
+// How the new file gets its name (RemapJob).
+using PublishFile = std::function<base::Result<void>(port::FreshFile& fresh)>;
+
 // Collective, with the same request everywhere: remap() of what it names. Fails on all alike.
 [[nodiscard]] base::Result<RemapReport> run_request(port::Exchange& exchange, port::Disk& disk,
-                                                    const Request& request);
+                                                    const Request& request,
+                                                    const PublishFile& publish = {});
 
-// The same on the files of this machine. An object file that somebody has open for writing is not
-// replaced. The new file has the permissions of the one that it replaces, else of the source, less
+// The same on the files of this machine. A file that is there is held while it is replaced
+// (container/target.hpp); one that is its own source is replaced only if nobody else did so
+// meanwhile. The new file has the permissions of the one that it replaces, else of the source, less
 // the umask.
 [[nodiscard]] base::Result<RemapReport> run_on_machine(port::Exchange& exchange,
                                                        const Request& given);
 
 // Threads of a remap in one process, unless somebody says otherwise: one a core, at most four.
 [[nodiscard]] int64_t default_threads();
-// The same in threads of this process; 0 is the default number of them. Its fill.syncs and
-// fill.gate are ignored.
+// The same in threads of this process; 0 is the default number of them. Its fill.syncs is ignored.
 [[nodiscard]] base::Result<RemapReport> run_in_threads(const Request& request, int64_t threads = 0);
 
 // One line for people: what was done, in which time.

@@ -38,9 +38,9 @@ Layout layout_of(const Plan& plan, int64_t begin, int64_t block_bytes) {
   return layout;
 }
 
-ShareWriter::ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan,
-                         const Layout& layout, Interval share, int64_t piece_bytes)
-    : target_(target), gate_(gate), plan_(plan), layout_(layout), piece_bytes_(piece_bytes) {
+ShareWriter::ShareWriter(port::File& target, const Plan& plan, const Layout& layout, Interval share,
+                         int64_t piece_bytes)
+    : target_(target), plan_(plan), layout_(layout), piece_bytes_(piece_bytes) {
   const int64_t block = layout.block_bytes;
   TESSERA_ASSERT(piece_bytes > 0 && piece_bytes % block == 0);
   TESSERA_ASSERT(layout.rooms.empty() || layout.rooms.front().begin % block == 0);
@@ -110,8 +110,8 @@ Result<void> ShareWriter::write_piece(size_t shelf) {
   Lane& lane = lanes_[shelf];
   if (lane.filled < piece_length(shelf) && lane.at < lane.whole.end) return {};
   const int64_t bytes = std::exchange(lane.filled, 0);
-  TESSERA_TRY_VOID(gate_.write(target_, layout_.rooms[shelf].begin + lane.at - bytes, lane.piece,
-                               static_cast<size_t>(bytes)));
+  const auto piece = base::ByteView(lane.piece).first(static_cast<size_t>(bytes));
+  TESSERA_TRY_VOID(target_.write_at(layout_.rooms[shelf].begin + lane.at - bytes, piece).status);
   if (lane.at == lane.whole.end) lane.piece = {};
   return {};
 }

@@ -10,7 +10,7 @@
 //   (W1) No byte outside of whole blocks of the share is written; each block is written once.
 //   (W2) After all windows, sums() and fragments() describe every byte of the share.
 // Memory: up to two blocks for each shelf, and a piece for each that is begun and not complete.
-// Thread safety: none; the file and its gate may be shared.
+// Thread safety: none; the file may be shared.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,6 @@
 #include "tessera/base/bytes.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/port/disk.hpp"
-#include "tessera/port/write_gate.hpp"
 #include "tessera/remap/plan.hpp"
 
 namespace tessera::remap {
@@ -52,17 +51,14 @@ struct Layout {
 
 class ShareWriter {
  public:
-  // All outlive the writer. The target is written through the gate. Requires pieces of whole
-  // blocks.
-  ShareWriter(port::File& target, port::WriteGate& gate, const Plan& plan, const Layout& layout,
-              Interval share, int64_t piece_bytes);
+  // All outlive the writer. Pieces are written from memory that begins at a page. Requires pieces
+  // of whole blocks.
+  ShareWriter(port::File& target, const Plan& plan, const Layout& layout, Interval share,
+              int64_t piece_bytes);
 
   // Requires windows that lie in the share, ascend and cover what the plan needs of it; `memory`
   // holds the bytes of the window. Fails as the file does; then the writer can only be given up.
   [[nodiscard]] base::Result<void> write(Interval window, const std::byte* memory);
-  // Requires that all windows were written. Then the whole blocks are in the file. Fails as it
-  // does.
-  [[nodiscard]] base::Result<void> finish() { return gate_.finish(target_); }
 
   // Bytes of shelves that were taken in, fragments included.
   [[nodiscard]] int64_t taken_bytes() const { return taken_bytes_; }
@@ -89,7 +85,6 @@ class ShareWriter {
   [[nodiscard]] int64_t piece_length(size_t shelf) const;
 
   port::File& target_;
-  port::WriteGate& gate_;
   const Plan& plan_;
   const Layout& layout_;
   const int64_t piece_bytes_;

@@ -72,7 +72,6 @@ void write_windows(test::Engine& engine, const Shares& shares, ShareWriter& writ
     const auto* memory = reinterpret_cast<const std::byte*>(shares.text.data()) + window.begin;
     ASSERT_TRUE(writer.write(window, memory));
   }
-  ASSERT_TRUE(writer.finish());
 }
 
 // The places of a shelf that are whole blocks of the share, in the file.
@@ -145,8 +144,7 @@ TEST(ShareWriter, WritesEveryWholeBlockOnceAndDescribesAll) {
     SCOPED_TRACE("TESSERA_SEED=" + std::to_string(seed) + " round " + std::to_string(round));
     const Shares shares(engine);
     RecordedFile file;
-    port::WriteGate gate;
-    ShareWriter writer(file, gate, shares.plan, shares.layout, shares.share, shares.piece_bytes);
+    ShareWriter writer(file, shares.plan, shares.layout, shares.share, shares.piece_bytes);
     write_windows(engine, shares, writer);
     expect_pieces(shares, file);
     expect_bytes(shares, file);

@@ -1,11 +1,11 @@
 #include "tessera/remap/source.hpp"
 
-#include <array>
 #include <string>
 
 #include "tessera/base/checked.hpp"
 #include "tessera/cache/place_reader.hpp"
 #include "tessera/container/container.hpp"
+#include "tessera/container/file_kind.hpp"
 
 namespace tessera::remap {
 
@@ -57,18 +57,7 @@ Result<void> ObjectSource::read(int64_t offset, std::span<std::byte> memory) {
   return {};
 }
 
-Result<bool> is_object_file(port::File& file) {
-  std::array<std::byte, container::kSuperblockCopies * container::kSuperblockBytes> header{};
-  const port::Transfer read = file.read_at(0, header);
-  TESSERA_TRY_VOID(read.status);
-  base::ByteView found = base::ByteView(header).first(static_cast<size_t>(read.bytes));
-  while (!found.empty()) {
-    const auto copy = container::decode_superblock(found);
-    if (copy.state != container::CopyState::kForeign) return true;
-    found = found.subspan(std::min(found.size(), static_cast<size_t>(container::kSuperblockBytes)));
-  }
-  return false;
-}
+Result<bool> is_object_file(port::File& file) { return container::has_superblock(file); }
 
 Result<std::unique_ptr<Source>> open_source(port::File& file) {
   TESSERA_TRY(const bool objects, is_object_file(file));

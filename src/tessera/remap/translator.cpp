@@ -61,10 +61,7 @@ Result<void> Translator::translate(const Contents& found) {
   TESSERA_TRY(const Plan plan, restrict_plan(whole, changed));
   TESSERA_TRY(std::vector<Allocation> allocations, fill_shelves(found, plan));
   TESSERA_TRY(Contents next, next_contents(found, plan, std::move(allocations)));
-  next.views.clear();
-  for (const Consumer& consumer : consumers) {
-    if (!consumer.bytes.empty()) next.views.push_back(writer_view(consumer, found.size));
-  }
+  record_views(consumers, found.size, next);
   TESSERA_TRY_VOID(out_container_.commit(next));
   contents_ = std::move(next);
   counts_.stored_bytes += plan.stored_bytes();
@@ -93,11 +90,9 @@ Result<std::vector<Allocation>> Translator::fill_shelves(const Contents& found, 
   const Layout layout = layout_of(plan, begin, options_.block_bytes);
   std::vector<Result<std::vector<Allocation>>> results(static_cast<size_t>(options_.threads),
                                                        std::vector<Allocation>());
-  port::WriteGate gate;
   port::run_ranks(options_.threads, [&](port::Exchange& exchange) {
     FillOptions options;
     options.syncs = exchange.rank() == 0;
-    options.gate = &gate;
     results[static_cast<size_t>(exchange.rank())] =
         fill({exchange, source, out_, plan, layout}, contents_.next_id(), options);
   });

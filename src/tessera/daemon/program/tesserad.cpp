@@ -7,11 +7,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +48,7 @@ struct Arguments {
   bool fresh = false;
   std::string metrics;
   std::string on_demand;
+  std::string on_demand_proxy;
   std::vector<std::string> translate;  // the object file to follow, and the one to make
   std::string views;
   std::string like;
@@ -87,11 +91,40 @@ int fail(const base::Error& error) {
   return 1;
 }
 
+// Descriptors that are not for clients: files, listeners, the log.
+constexpr size_t kReservedDescriptors = 32;
+// Of the connections, those that are left to administrators when all sessions are taken.
+constexpr size_t kReservedConnections = 16;
+// Of the sessions, those that are left to proxies, which serve whoever finds no room.
+constexpr size_t kProxyPart = 8;
+
+// Raises the limit of descriptors to what this process may have; how many clients may connect then.
+size_t connections_max() {
+  constexpr rlim_t kEnough = rlim_t{1} << 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return port::TransportLimits{}.connections_max;
+  const rlim_t wanted = std::min(limit.rlim_max, kEnough);
+  if (limit.rlim_cur < wanted) {
+    const rlimit raised = {wanted, limit.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit.rlim_cur = wanted;
+  }
+  const size_t all = std::min(limit.rlim_cur, kEnough);
+  return std::max(all, 2 * kReservedDescriptors) - kReservedDescriptors;
+}
+
+port::AuthenticationSettings socket_settings() {
+  port::AuthenticationSettings settings;
+  settings.limits.connections_max = connections_max();
+  return settings;
+}
+
 lock::LockServerSettings settings_of(const Arguments& arguments) {
   lock::LockServerSettings settings;
   settings.lease_ns = static_cast<int64_t>(arguments.lease_s * 1e9);
   settings.grace_ns = settings.lease_ns;
   settings.restarted = !arguments.fresh;
+  settings.sessions_max = connections_max() - kReservedConnections;
+  settings.sessions_for_proxies = settings.sessions_max / kProxyPart;
   return settings;
 }
 
@@ -131,7 +164,7 @@ base::Result<std::unique_ptr<port::AuthenticatedSockets>> open_sockets(const Arg
   if (needs_key(arguments)) {
     TESSERA_TRY(key, port::read_key_file(arguments.key_file));
   }
-  return port::AuthenticatedSockets::create(std::move(key));
+  return port::AuthenticatedSockets::create(std::move(key), socket_settings());
 }
 
 // The addresses at which it listens, with commas between them.
@@ -172,6 +205,8 @@ int serve_locks(const Arguments& arguments) {
 
 // How long it stays when nobody is there.
 constexpr int64_t kLingerNs = 1'000'000'000;
+// How often it looks whether somebody is.
+constexpr int64_t kLookNs = 50'000'000;
 // The socket has this mode while nobody has a session: a server that finds it so was not left in
 // the middle of something.
 constexpr mode_t kIdleMode = 0700;
@@ -202,12 +237,26 @@ bool was_busy(const std::string& socket_path) {
   return ::stat(socket_path.c_str(), &left) == 0 && (left.st_mode & 0777) != kIdleMode;
 }
 
-void serve_until_idle(daemon::LockDaemon& served, const port::Clock& clock) {
+enum class Need { kUsed, kIdle, kNone };
+
+// Until nobody has needed it for a while, or nobody can any more.
+void serve_while_needed(daemon::FrameDaemon& served, const port::Clock& clock,
+                        const std::function<Need()>& need) {
   int64_t used_ns = clock.now_ns();
   while (!served.stopped() && clock.now_ns() - used_ns < kLingerNs) {
-    served.serve(kLingerNs / 5);
-    if (served.clients() > 0 || served.server().in_grace()) used_ns = clock.now_ns();
+    served.serve(kLookNs);
+    const Need now = need();
+    if (now == Need::kUsed) used_ns = clock.now_ns();
+    if (now == Need::kNone) break;
   }
+}
+
+// Goes on in the background: whoever started this may connect once this process, the first, has
+// ended.
+void go_to_background() {
+  const pid_t child = ::fork();
+  if (child != 0) ::_exit(child > 0 ? 0 : 1);
+  ::setsid();
 }
 
 // Listens for TCP at the first host that is asked for; all who come later use that.
@@ -230,7 +279,6 @@ class Gate {
   std::string address_;
 };
 
-// Whoever starts it may connect once this process, the first, has ended.
 int serve_on_demand(Arguments arguments) {
   auto file = open_guarded(arguments.on_demand);
   if (!file) return fail(file.error());
@@ -240,28 +288,63 @@ int serve_on_demand(Arguments arguments) {
   if (!address) return fail(address.error());
   port::SystemRandom random;
   const port::SecretKey key = port::SecretKey::draw(random);
-  auto sockets = port::AuthenticatedSockets::create(key);
+  auto sockets = port::AuthenticatedSockets::create(key, socket_settings());
   if (!sockets) return fail(sockets.error());
   const std::string socket_path = address->substr(std::string("unix:").size());
   arguments.fresh = !was_busy(socket_path);
   const auto listening = listen_in_turn((*sockets)->transport(), *address);
   if (!listening) return listening.error().errno_value == EADDRINUSE ? 0 : fail(listening.error());
   ::chmod(socket_path.c_str(), kIdleMode);
-  const pid_t child = ::fork();
-  if (child != 0) ::_exit(child > 0 ? 0 : 1);
-  ::setsid();
+  go_to_background();
   const port::PosixClock clock;
-  daemon::LockDaemon served(settings_of(arguments), {(*sockets)->transport(), clock, random}, log);
+  auto made_guard = std::make_unique<daemon::FileGuard>(*std::move(file));
+  const daemon::FileGuard& guard = *made_guard;
+  daemon::LockDaemon served(settings_of(arguments), {(*sockets)->transport(), clock, random}, log,
+                            std::move(made_guard));
   handle_signals(served, **sockets);
   served.watch_clients(
       [&](bool has_clients) { ::chmod(socket_path.c_str(), has_clients ? kBusyMode : kIdleMode); });
   Gate gate((*sockets)->transport(), key);
   served.set_open_to_nodes([&](const std::string& host) { return gate.open(host); });
-  const std::string name = lock::plain_file_name(*identity);
-  // Without one, clients ask for every lock.
-  if (auto board = lock::BoardFile::create(name, random)) served.offer_board(*std::move(board));
-  served.guard(*std::move(file), name);
-  serve_until_idle(served, clock);
+  // A file that is deleted keeps its space as long as it is open here.
+  serve_while_needed(served, clock, [&] {
+    if (served.clients() > 0 || served.server().in_grace()) return Need::kUsed;
+    return guard.is_deleted() ? Need::kNone : Need::kIdle;
+  });
+  return 0;
+}
+
+std::string proxy_name() { return "proxy of " + port::host_name(); }
+
+// The key of a server over TCP, as it stands on standard input.
+base::Result<port::SecretKey> read_key() {
+  std::array<char, 2 * port::SecretKey::kBytes> text{};
+  const size_t bytes = std::fread(text.data(), 1, text.size(), stdin);
+  auto key = port::SecretKey::parse({text.data(), bytes});
+  port::wipe(std::as_writable_bytes(std::span(text)));
+  return key;
+}
+
+int serve_proxy_on_demand(const std::string& upstream) {
+  std::optional<port::SecretKey> key;
+  if (upstream.starts_with("tcp:")) {
+    auto read = read_key();
+    if (!read) return fail(read.error());
+    key = *std::move(read);
+  }
+  const auto address = lock::on_demand_proxy_address(upstream);
+  if (!address) return fail(address.error());
+  auto sockets = port::AuthenticatedSockets::create(std::move(key), socket_settings());
+  if (!sockets) return fail(sockets.error());
+  const auto listening = listen_in_turn((*sockets)->transport(), *address);
+  if (!listening) return listening.error().errno_value == EADDRINUSE ? 0 : fail(listening.error());
+  go_to_background();
+  const port::PosixClock clock;
+  port::SystemRandom random;
+  daemon::ProxyDaemon served(upstream, proxy_name(), {(*sockets)->transport(), clock, random}, log);
+  handle_signals(served, **sockets);
+  serve_while_needed(served, clock,
+                     [&] { return served.clients() > 0 ? Need::kUsed : Need::kIdle; });
   return 0;
 }
 
@@ -274,8 +357,7 @@ int serve_proxy(const Arguments& arguments) {
   const port::PosixClock clock;
   port::SystemRandom random;
   const std::string upstream = full_address(arguments.upstream);
-  daemon::ProxyDaemon served(upstream, "proxy of " + port::host_name(), {transport, clock, random},
-                             log);
+  daemon::ProxyDaemon served(upstream, proxy_name(), {transport, clock, random}, log);
   handle_signals(served, **sockets);
   log("proxy of " + upstream + " at " + *addresses);
   serve(served);
@@ -395,12 +477,19 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "Serve the locks of one file in the background, at an address that follows from "
                  "the file, until nobody needs it; programs start this by themselves")
       ->type_name("FILE");
+  app.add_option(
+         "--on-demand-proxy", arguments.on_demand_proxy,
+         "Be a proxy of that server in the background, with the key on standard input, until "
+         "nobody needs it; programs start this by themselves where a server has no room")
+      ->type_name("ADDRESS")
+      ->check(CLI::Validator(check_address, "ADDRESS"));
   add_translate_options(app, arguments);
 }
 
 // What the options together lack; empty if nothing.
 std::string missing(const Arguments& arguments) {
   if (!arguments.make_key.empty() || !arguments.on_demand.empty()) return {};
+  if (!arguments.on_demand_proxy.empty()) return {};
   if (!arguments.translate.empty()) {
     const bool one = arguments.views.empty() != arguments.like.empty();
     return one ? "" : "--translate needs to know the readers: --views FILE, or else --like FILE";
@@ -438,5 +527,8 @@ int main(int argc, char** argv) {
   if (!arguments.translate.empty()) return translate(arguments);
   take_turns_with_clients();
   if (!arguments.on_demand.empty()) return serve_on_demand(arguments);
+  if (!arguments.on_demand_proxy.empty()) {
+    return serve_proxy_on_demand(full_address(arguments.on_demand_proxy));
+  }
   return arguments.proxy ? serve_proxy(arguments) : serve_locks(arguments);
 }

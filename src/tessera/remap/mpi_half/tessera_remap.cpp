@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tessera/mpiio/program/mpi_program.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/remap/request.hpp"
 
 namespace {
@@ -24,6 +25,9 @@ remap::Request request_of(char** words) {
   request.options.plan.sharing = shared ? remap::Sharing::kReplicated : remap::Sharing::kOnce;
   request.options.plan.keep_rest = std::string(words[6]) == "all";
   request.options.durable = std::string(words[7]) == "sync";
+  request.options.direct = std::string(words[8]) == "direct";
+  const bool replace = std::string(words[9]) == "replace";
+  request.options.existing = replace ? port::Existing::kReplace : port::Existing::kKeep;
   return request;
 }
 
@@ -47,6 +51,7 @@ int run(const mpiio::MpiProcess& process, char** words) {
   port::Exchange& exchange = process.exchange;
   remap::Request request = request_of(words);
   request.options.fill.syncs = process.leads_node;
+  port::remove_unfinished_at_signals();
   const double begin = MPI_Wtime();
   const auto report = remap::run_on_machine(exchange, request);
   const double seconds = MPI_Wtime() - begin;
@@ -55,7 +60,7 @@ int run(const mpiio::MpiProcess& process, char** words) {
     if (speaks) std::fprintf(stderr, "tessera: %s\n", report.error().message().c_str());
     return exit_code(report.error().code);
   }
-  const std::string form = words[8];
+  const std::string form = words[10];
   if (speaks && form == "json") {
     std::printf("%s", remap::summary_json(*report, seconds).c_str());
   } else if (speaks && form == "text") {
@@ -68,5 +73,5 @@ int run(const mpiio::MpiProcess& process, char** words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mpiio::run_mpi_program({.command = "tessera remap", .words = 9, .run = run}, argc, argv);
+  return mpiio::run_mpi_program({.command = "tessera remap", .words = 11, .run = run}, argc, argv);
 }

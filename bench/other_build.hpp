@@ -1,0 +1,19 @@
+// Another build of ours that a run is compared with.
+//
+// Set once, before cases are made. Thread safety: set before threads start.
+#pragma once
+
+#include <string>
+
+#include "tessera/base/result.hpp"
+
+namespace tessera::bench {
+
+// The folder with its bin/ and lib/; empty where a run is compared with none.
+[[nodiscard]] const std::string& other_build();
+
+// A build or an installation, or none where the name is empty. Fails with kNotFound where it has no
+// library to preload.
+[[nodiscard]] base::Result<void> set_other_build(const std::string& folder);
+
+}  // namespace tessera::bench
