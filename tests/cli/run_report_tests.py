@@ -162,20 +162,27 @@ class Reports(Jobs):
         for one in jobs:
             self.check(one, one["job"]["unfinished"])
 
-    def test_damaged_counts_are_refused(self):
+    def test_damaged_counts_are_named_and_the_others_shown(self):
         with self.start("openmpi", "abort") as job:
             job.wait(timeout=SECONDS_MAX)
         (log,) = self.logs()
-        rank = log / "rank-0"
-        whole = rank.read_bytes()
+        ranks = [log / f"rank-{rank}" for rank in range(RANKS)]
+        whole = ranks[0].read_bytes()
         for damaged, message in [(b"", "does not hold the counts of a rank"),
                                  (b"x" + whole[1:], "does not hold the counts of a rank"),
-                                 (whole[:16] + b"\0" * 8 + whole[24:], "was left by Tessera ")]:
-            rank.write_bytes(damaged)
-            done = subprocess.run([PROGRAM, "report", log], cwd=self.folder, text=True,
-                                  capture_output=True, timeout=SECONDS_MAX, check=False)
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn(message, done.stderr)
+                                 (whole[:16] + b"\0" * 8 + whole[24:], "another build of Tessera"),
+                                 (whole[:10000], "ends before the counts of its files do")]:
+            ranks[0].write_bytes(damaged)
+            figures = self.report(log)
+            self.assertTrue(figures["job"]["missing"].startswith(f"counts of 1 of {RANKS} ranks: "))
+            self.assertIn(message, figures["job"]["missing"])
+            self.assertEqual(figures["files"][0]["write"]["calls"], WRITES + 1)
+        for rank in ranks:
+            rank.write_bytes(b"")
+        done = subprocess.run([PROGRAM, "report", log], cwd=self.folder, text=True,
+                              capture_output=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("does not hold the counts of a rank", done.stderr)
         (self.folder / "empty").mkdir()
         done = subprocess.run([PROGRAM, "report", "empty"], cwd=self.folder, text=True,
                               capture_output=True, timeout=SECONDS_MAX, check=False)

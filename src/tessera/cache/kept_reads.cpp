@@ -40,7 +40,7 @@ KeptReads::KeptReads(port::File& file, move::Experience& experience, int compani
       companions_(companions) {}
 
 void KeptReads::expect(Interval part, std::byte* memory) {
-  if (plain_ == nullptr || part.empty() || !plain_->is_local()) return;
+  if (plain_ == nullptr || part.empty() || !plain_->may_map()) return;
   if (maps(part) || part.length() > move::kMappedWindowBytes) return;
   // Short reads are many: they do without patterns and prices.
   const bool pays = part.length() < move::kMappedRunMin ? has_paid(part) : would_map(part, memory);
@@ -92,7 +92,9 @@ void KeptReads::map(Interval part) {
   cache.note_committed(*size);
 }
 
-bool KeptReads::maps(Interval part) { return experience_.mapping.reaches(part); }
+bool KeptReads::maps(Interval part) {
+  return plain_ != nullptr && plain_->may_map() && experience_.mapping.reaches(part);
+}
 
 bool KeptReads::touch(Interval part, const std::function<void(const std::byte*)>& body) {
   return experience_.mapping.touch(part, body);

@@ -55,6 +55,20 @@ class KeptReadsTest : public testing::Test {
   move::Experience experience_;
 };
 
+TEST_F(KeptReadsTest, NothingIsMappedWhereTheUserWantsNoMapping) {
+  KeptReads reads(*file_, experience_, 1);
+  file_->want_mapping(false);
+  read_until_mapped(reads);
+  EXPECT_FALSE(reads.maps(kPart));
+  file_->want_mapping(true);
+  read_until_mapped(reads);
+  EXPECT_TRUE(reads.maps(kPart));
+  // Nor is a mapping used that was made before.
+  file_->want_mapping(false);
+  EXPECT_FALSE(reads.maps(kPart));
+  expect_content(reads, kPart);
+}
+
 TEST_F(KeptReadsTest, BytesAreTheSameWithAndWithoutAMapping) {
   KeptReads reads(*file_, experience_, 1);
   EXPECT_FALSE(reads.maps(kPart));

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tessera/container/writer_claim.hpp"
 #include "tessera/port/fresh_file.hpp"
@@ -17,6 +19,23 @@ namespace {
 
 using base::Code;
 using port::Existing;
+
+// One before whose publication somebody else takes the name.
+class LateFile final : public port::FreshFile {
+ public:
+  LateFile(port::FreshFile& fresh, std::function<void()> before)
+      : fresh_(fresh), before_(std::move(before)) {}
+  port::File& file() override { return fresh_.file(); }
+  [[nodiscard]] std::string reach() const override { return fresh_.reach(); }
+  base::Result<void> publish(Existing existing) override {
+    if (before_) std::exchange(before_, {})();
+    return fresh_.publish(existing);
+  }
+
+ private:
+  port::FreshFile& fresh_;
+  std::function<void()> before_;
+};
 
 class TargetTest : public testing::Test {
  protected:
@@ -86,6 +105,23 @@ TEST_F(TargetTest, WhatTookTheNameMeanwhileIsAskedToo) {
   writing.reset();
   EXPECT_TRUE(target->publish(*fresh));
   EXPECT_TRUE(leads_to(fresh->file()));
+}
+
+TEST_F(TargetTest, WhatTookTheNameAtTheLastMomentIsAskedToo) {
+  for (const bool is_written : {false, true}) {
+    auto target = Target::hold(path_, Existing::kReplace);
+    ASSERT_TRUE(target);
+    std::unique_ptr<port::PlainFile> theirs;
+    const auto fresh = make_fresh(*target);
+    LateFile late(*fresh, [&] {
+      theirs = make(path_);
+      if (is_written) EXPECT_TRUE(claim_for_writing(*theirs));
+    });
+    const auto published = target->publish(late);
+    ASSERT_EQ(published.has_value(), !is_written);
+    EXPECT_TRUE(leads_to(is_written ? *theirs : static_cast<port::PlainFile&>(fresh->file())));
+    ASSERT_EQ(std::remove(path_.c_str()), 0);
+  }
 }
 
 TEST_F(TargetTest, WhatTookTheNameMeanwhileStaysUnlessItMayBeReplaced) {

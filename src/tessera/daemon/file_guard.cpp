@@ -18,8 +18,9 @@ namespace {
 constexpr int64_t kRetryNsMin = 50'000;
 constexpr int64_t kRetryNsMax = 1'000'000;
 
-// The mark is one of them.
-constexpr pattern::Interval kAllBytes = {0, pattern::kMaxPosition};
+// The mark is not one of them: guards on other nodes that want the file hold it as well.
+constexpr pattern::Interval kMark = lock::kServerMark;
+constexpr pattern::Interval kAllBytes = {0, kMark.begin};
 
 bool has_no_locks(const base::Error& error) {
   return error.errno_value == EOPNOTSUPP || error.errno_value == ENOLCK ||
@@ -30,7 +31,9 @@ bool has_no_locks(const base::Error& error) {
 
 lock::Backing::Answer FileGuard::begin(const Turn& turn, int64_t now_ns) {
   if (state_ == State::kFree) try_to_take(now_ns);
-  if (state_ == State::kHeld) {
+  // When the turn is over this grants nothing more, however long requests keep coming before
+  // advance() is called.
+  if (state_ == State::kHeld && !is_over(now_ns)) {
     granted_.insert(turn.ticket);
     return Answer::kYes;
   }
@@ -55,27 +58,31 @@ bool FileGuard::take_range() {
   return !has_ranges_ || (taken && *taken);
 }
 
-// Programs outside that have had no time to take the file have had no turn either.
+// Programs outside that have had no time to take the file have had no turn either. The mark is
+// shared, and locked before the range is tried again.
 void FileGuard::try_to_take(int64_t now_ns) {
-  if (take_range()) {
+  const bool taken = take_range();
+  static_cast<void>(file_->try_lock_range(kMark.begin, kMark.end, port::RangeLock::kShared));
+  if (taken) {
     state_ = State::kHeld;
     retry_ns_ = 0;
     if (!given_back_ns_ || now_ns - *given_back_ns_ >= kPauseNs) since_ns_ = now_ns;
     return;
   }
   state_ = State::kTaking;
-  // Others may want the file in the same way, on other nodes: the mark is shared.
-  constexpr pattern::Interval kMark = lock::kServerMark;
-  static_cast<void>(file_->try_lock_range(kMark.begin, kMark.end, port::RangeLock::kShared));
   retry_ns_ = std::clamp(2 * retry_ns_, kRetryNsMin, kRetryNsMax);
   next_try_ns_ = now_ns + retry_ns_;
+}
+
+// There are no turns in the grace period, nor where nobody outside can lock the file.
+bool FileGuard::is_over(int64_t now_ns) const {
+  return has_ranges_ && !in_grace_ && now_ns - since_ns_ >= kTurnNs;
 }
 
 void FileGuard::give_back(int64_t now_ns) {
   TESSERA_ASSERT(granted_.empty());
   if (!has_ranges_) return;
-  static_cast<void>(
-      file_->try_lock_range(kAllBytes.begin, kAllBytes.end, port::RangeLock::kUnlock));
+  static_cast<void>(file_->try_lock_range(kAllBytes.begin, kMark.end, port::RangeLock::kUnlock));
   if (holds_file()) given_back_ns_ = now_ns;
   state_ = State::kFree;
   retry_ns_ = 0;
@@ -92,8 +99,7 @@ void FileGuard::advance(lock::LockServer& server, int64_t now_ns) {
   if (in_grace_ && state_ == State::kFree) try_to_take(now_ns);
   const bool retries = state_ == State::kTaking || state_ == State::kPausing;
   if (retries && now_ns >= next_try_ns_) try_to_take(now_ns);
-  const bool is_over = has_ranges_ && now_ns - since_ns_ >= kTurnNs;
-  if (state_ == State::kHeld && is_over && !in_grace_) drain(server);
+  if (state_ == State::kHeld && is_over(now_ns)) drain(server);
   if (state_ == State::kHeld) {
     for (const lock::Ticket ticket : std::exchange(waiting_, {})) {
       granted_.insert(ticket);

@@ -5,16 +5,14 @@
 //   (GUARD-1) A client is granted a lock only while the range lock is held. (A lock that survived
 //        its server is used while the next server still tries to take the file.)
 //   (GUARD-2) The range lock is given back at once when no client has a lock or waits for one. In
-//   the
-//        grace period after a restart clients may have some.
+//        the grace period after a restart clients may have some.
 //   (GUARD-3) Clients that leave no such moment have the file for kTurnNs at a time. Then nothing
 //        more is granted, locks that may be recalled are recalled, and when the last is given back
 //        programs outside have the file for kPauseNs at least: one of them waits for kTurnNs and
 //        for the accesses that have begun.
-//   (GUARD-4) While clients have the file or wait for it, the mark is locked
-//   (lock/fcntl_locks.hpp).
-//        Processes of Tessera that lock by fcntl look for it, and then come to the server; so they
-//        do not starve it, and the file has one arbiter.
+//   (GUARD-4) While clients have the file or wait for it, the mark is locked, shared with the guards
+//        of other nodes (lock/fcntl_locks.hpp). Processes of Tessera that lock by fcntl look for
+//        it, and then use the server; so they do not starve it, and the file has one arbiter.
 //
 //   free --begin()--> taking --range lock taken--> held --turn over--> draining
 //     ^                 ^                           |                     |
@@ -65,6 +63,7 @@ class FileGuard final : public lock::Backing {
 
   void try_to_take(int64_t now_ns);
   [[nodiscard]] bool take_range();
+  [[nodiscard]] bool is_over(int64_t now_ns) const;
   void give_back(int64_t now_ns);
   void drain(lock::LockServer& server);
 

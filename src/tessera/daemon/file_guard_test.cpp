@@ -242,6 +242,57 @@ TEST_F(FileGuardTest, TheMarkIsThereWhileClientsHaveTheFileOrWantIt) {
   EXPECT_FALSE(lock::is_marked(*other));
 }
 
+// (GUARD-4): two servers that wait for the file at the same time, on two nodes, do not keep each
+// other out by their marks.
+TEST_F(FileGuardTest, ServersOfOneFileHaveItOneAfterTheOther) {
+  start();
+  FileGuard guard(open());
+  std::optional<Client> elsewhere;
+  lock::LockServer server(
+      {}, random_, nullptr,
+      [&](lock::LockServer::Peer, base::Bytes frame) { elsewhere->deliver(std::move(frame)); },
+      &guard);
+  server.start(now_ns_);
+  elsewhere.emplace(server, lock::LockServer::Peer{0});
+  const auto look_everywhere = [&] {
+    now_ns_ += kMs;
+    look();
+    elsewhere->exchange(now_ns_);
+    guard.advance(server, now_ns_);
+    elsewhere->exchange(now_ns_);
+  };
+  const auto outside = open();
+  ASSERT_TRUE(outside_gets(*outside));
+  const lock::Sequence here = ask(0, 0, 10);
+  const lock::Claim claim = {pattern::ByteSet::of({0, 10}).value()};
+  const lock::Sequence there =
+      elsewhere->side().acquire({.file = "f", .claim = claim}, now_ns_);
+  for (int i = 0; i < 10; ++i) look_everywhere();
+  EXPECT_FALSE(holds(0, here) || elsewhere->side().holds(there, now_ns_));
+  outside_releases(*outside);
+  for (int i = 0; i < 10; ++i) look_everywhere();
+  const bool first_here = holds(0, here);
+  EXPECT_NE(first_here, elsewhere->side().holds(there, now_ns_));
+  if (first_here) {
+    release(0, here);
+  } else {
+    elsewhere->side().release(there, now_ns_);
+  }
+  for (int i = 0; i < 10; ++i) look_everywhere();
+  EXPECT_EQ(first_here, elsewhere->side().holds(there, now_ns_));
+  EXPECT_NE(first_here, holds(0, here));
+}
+
+// (GUARD-3): as long as requests keep coming a daemon does not call advance().
+TEST_F(FileGuardTest, RequestsThatKeepComingAreNotGrantedPastTheTurn) {
+  start();
+  EXPECT_EQ(guard_->begin({.ticket = 1, .may_wait = true}, 0), lock::Backing::Answer::kYes);
+  EXPECT_EQ(guard_->begin({.ticket = 2, .may_wait = true}, FileGuard::kTurnNs - 1),
+            lock::Backing::Answer::kYes);
+  EXPECT_EQ(guard_->begin({.ticket = 3, .may_wait = true}, FileGuard::kTurnNs),
+            lock::Backing::Answer::kLater);
+}
+
 // (GUARD-2): what was granted before is reclaimed yet.
 TEST_F(FileGuardTest, AfterARestartTheFileIsTakenAtOnceAndKeptForTheGracePeriod) {
   start({.restarted = true, .grace_ns = 500 * kMs});

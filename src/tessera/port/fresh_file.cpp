@@ -68,10 +68,13 @@ bool leads_to(const std::string& name, int descriptor) {
 
 bool take_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
 
-// (FRESH-3) A file of this user that nobody holds.
+// (FRESH-3) A file of this user that nobody holds. Over NFS, where files have names of their own
+// from the beginning, only a descriptor that may write can have this lock.
 void remove_if_left(const std::string& name) {
-  const Descriptor file(
-      ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  int opened = ::open(name.c_str(), O_RDWR | kFlags);
+  if (opened < 0 && errno == EACCES) opened = ::open(name.c_str(), O_RDONLY | kFlags);
+  const Descriptor file(opened);
   struct stat status {};
   if (!file.valid() || ::fstat(file.number(), &status) != 0) return;
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return;
@@ -135,13 +138,14 @@ std::string descriptor_path(const std::string& process, int descriptor) {
 }
 
 base::Failure is_there(const std::string& path) {
-  return base::fail(Code::kInvalid, path + " is there by now; it was not replaced");
+  return base::Failure{{Code::kInvalid, EEXIST, path + " is there by now; it was not replaced"}};
 }
 
 // Renames to a name that nobody has; on file systems that cannot refuse, as nearly as may be.
 int rename_to_free(const std::string& from, const std::string& to) {
   const int renamed = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
-  if (renamed == 0 || (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)) return renamed;
+  const bool cannot = errno == EINVAL || errno == EOPNOTSUPP || is_missing_call(errno);
+  if (renamed == 0 || !cannot) return renamed;
   if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str());
   if (errno == EEXIST) return -1;
   struct stat status {};

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -79,6 +80,7 @@ TEST_P(FreshFileTest, ReplacesOnlyWhereItIsAskedTo) {
     const auto refused = fresh->publish(Existing::kKeep);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, base::Code::kInvalid);
+    EXPECT_EQ(refused.error().errno_value, EEXIST);
   }
   EXPECT_EQ(read("out"), "old");
   const auto fresh = make("out");

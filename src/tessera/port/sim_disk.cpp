@@ -134,7 +134,8 @@ class SimDisk::SimFreshFile final : public FreshFile {
   [[nodiscard]] std::string reach() const override { return file_->path(); }
   [[nodiscard]] base::Result<void> publish(Existing existing) override {
     if (existing == Existing::kKeep && disk_.open(path_, Access::kRead)) {
-      return base::fail(base::Code::kInvalid, path_ + " is there by now; it was not replaced");
+      return base::Failure{
+          {base::Code::kInvalid, EEXIST, path_ + " is there by now; it was not replaced"}};
     }
     TESSERA_TRY_VOID(disk_.rename(file_->path(), path_));
     published_ = true;
