@@ -25,6 +25,8 @@ PROGRAM = ""
 TREE = pathlib.Path()
 SECONDS_MAX = 60
 WRITER_BYTE = 1 << 62
+READER_BYTE = WRITER_BYTE + 1
+HEADER_BYTES = 12288
 
 
 def run(*arguments):
@@ -346,6 +348,15 @@ class Compaction(Case):
 
 class Layout(Case):
     """What readers of a remapped file have stays theirs when it is compacted."""
+
+    def test_names_with_their_prefix(self):
+        self.import_bytes(some_bytes(100_000))
+        self.ok("compact", f"obj:{self.object}")
+        self.ok("check", f"obj:{self.object}")
+        other = self.folder / "other.obj"
+        self.ok("import", self.plain, f"obj:{other}")
+        self.ok("check", other)
+        self.refused(1, "export makes a plain one", "export", other, f"obj:{self.folder}/plain2")
 
     def test_compaction_keeps_copies_and_runs(self):
         content = some_bytes(200)
@@ -716,6 +727,36 @@ class Mounts(Case):
         except OSError:
             pass
         self.assertEqual(self.exported(), b"kept" + self.content[4:])
+
+    def test_a_container_without_a_name_is_an_error(self):
+        self.mount()
+        descriptor = os.open(self.file, os.O_RDWR)
+        os.pwrite(descriptor, b"nowhere", 0)
+        self.object.unlink()
+        with self.assertRaises(OSError):
+            os.fsync(descriptor)
+        try:
+            os.close(descriptor)
+        except OSError:
+            pass
+
+    def test_what_others_read_stays_as_it_was(self):
+        self.mount()
+        # Who reads the file itself, as a job does: two commits later its space could be used again.
+        with open(self.object, "rb") as reader:
+            fcntl.lockf(reader, fcntl.LOCK_SH, 1, READER_BYTE)
+            header = reader.read(HEADER_BYTES)
+            for round_number in range(4):
+                with open(self.file, "r+b") as file:
+                    file.write(some_bytes(len(self.content), round_number))
+                    file.flush()
+                    os.fsync(file.fileno())
+            # What the reader's superblocks lead to by now.
+            seen = self.folder / "seen.obj"
+            reader.seek(HEADER_BYTES)
+            seen.write_bytes(header + reader.read())
+        self.ok("export", seen, self.folder / "seen")
+        self.assertEqual((self.folder / "seen").read_bytes(), self.content)
 
     def test_read_only(self):
         self.mount("--read-only")

@@ -201,6 +201,54 @@ class Reports(Jobs):
         self.assertIn("tessera: cannot write the report", done.stderr)
 
 
+# A tool that wraps where a job begins and ends, as profilers do, and uses a file before it ends.
+TOOL = r"""
+#include <mpi.h>
+#include <stdio.h>
+int MPI_Init(int* argc, char*** argv) {
+  const int error = PMPI_Init(argc, argv);
+  printf("tool: begin\n");
+  return error;
+}
+int MPI_Finalize(void) {
+  MPI_File file;
+  const int error = PMPI_File_open(MPI_COMM_WORLD, "tool.log", MPI_MODE_CREATE | MPI_MODE_WRONLY,
+                                   MPI_INFO_NULL, &file);
+  if (error == MPI_SUCCESS) PMPI_File_close(&file);
+  printf("tool: end\n");
+  fflush(stdout);
+  return PMPI_Finalize();
+}
+"""
+
+
+class Tools(Jobs):
+    """Another preloaded library that wraps MPI, before or behind ours: both see the job."""
+
+    def test_a_tool_beside_us(self):
+        (self.folder / "tool.c").write_text(TOOL)
+        for mpi in MPIS:
+            tool = self.folder / f"tool-{mpi}.so"
+            subprocess.run([f"mpicc.{mpi}", "-shared", "-fPIC", "tool.c", "-o", tool], check=True,
+                           cwd=self.folder, timeout=SECONDS_MAX)
+            library = pathlib.Path(PROGRAM).parent.parent / f"lib/libtessera-mpiio-{mpi}.so"
+            for preload in (f"{library}:{tool}", f"{tool}:{library}"):
+                command = [*mpi_jobs.launcher(mpi, RANKS),
+                           *mpi_jobs.variable(mpi, "LD_PRELOAD", preload),
+                           *mpi_jobs.variable(mpi, "TESSERA_REPORT", "logs"),
+                           self.built / f"job-{mpi}", "finish", "data"]
+                done = subprocess.run(command, cwd=self.folder, text=True, capture_output=True,
+                                      timeout=SECONDS_MAX, check=False,
+                                      env=mpi_jobs.environment(self.folder))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for what in ("begin", "end"):
+                    self.assertEqual(done.stdout.count(f"tool: {what}"), RANKS, done.stdout)
+                (log,) = (self.folder / "logs").iterdir()
+                files = [file["path"] for file in json.loads(log.read_text())["files"]]
+                self.assertEqual([pathlib.Path(path).name for path in files], ["data", "tool.log"])
+                shutil.rmtree(self.folder / "logs")
+
+
 class Variables(Jobs):
     """A library that was preloaded by hand names misspelt variables, once."""
 

@@ -5,6 +5,7 @@
  *   losses FILE removed -      its name is removed
  *   losses FILE renamed OTHER  it gets another name
  *   losses FILE passing -      its name is removed, and it was to be deleted at its close anyway
+ *   losses FILE elsewhere DIR  the program goes to another folder; FILE is relative
  *
  * Each rank says how the calls ended; after `full` also whether the file is what was written. */
 #define _GNU_SOURCE
@@ -138,6 +139,8 @@ static void befall(const char* what, const char* other) {
       failed = rename(other, name());
     } else if (strcmp(what, "renamed") == 0) {
       failed = rename(name(), other);
+    } else if (strcmp(what, "elsewhere") == 0) {
+      failed = chdir(other);
     } else {
       failed = unlink(name());
     }
@@ -151,7 +154,8 @@ static void run_name(const char* what, const char* other) {
   MPI_File file = open_file(MPI_MODE_CREATE | MPI_MODE_RDWR | passing);
   int count = 0;
   NEED(write_block(file, 0, &count));
-  NEED(MPI_File_sync(file));
+  /* A file that has not been synced yet. */
+  if (strcmp(what, "elsewhere") != 0) NEED(MPI_File_sync(file));
   befall(what, other);
   NEED(write_block(file, 1, &count));
   print("sync", MPI_File_sync(file));

@@ -323,6 +323,18 @@ def names_that_change(jobs):
         assert how == "well" or out.count("was replaced or removed while") == 6, out
 
 
+def folders_that_change(jobs):
+    """A job that goes to another folder between the open and the first sync, which makes the
+    file's name durable."""
+    place = jobs.folder / "place"
+    place.mkdir(exist_ok=True)
+    out = jobs.run(3, "env", "-C", jobs.folder, jobs.program("losses"), "obj:place/moved",
+                   "elsewhere", "place")
+    for what in ("sync", "close"):
+        assert len(re.findall(rf"^{what}: rank \d: well", out, re.M)) == 3, out
+    assert jobs.probe(place / "moved")
+
+
 class CreatedNames:
     """The names that anybody creates in a folder from now on."""
 
@@ -365,7 +377,7 @@ def cache_without_a_name(jobs):
 
 SCENES = [every_number_of_ranks, other_jobs, clients, sniffers, hdf5_of_other_ranks,
           killed_ranks, control_of_killed_ranks, readers_beside_a_writer, second_writer, full_disk,
-          writes_of_a_full_disk, names_that_change, cache_without_a_name]
+          writes_of_a_full_disk, names_that_change, folders_that_change, cache_without_a_name]
 
 
 def main():

@@ -14,6 +14,7 @@
 #include "tessera/cli/progress.hpp"
 #include "tessera/cli/table.hpp"
 #include "tessera/container/compaction.hpp"
+#include "tessera/container/file_kind.hpp"
 #include "tessera/container/remains.hpp"
 #include "tessera/container/target.hpp"
 #include "tessera/port/fresh_file.hpp"
@@ -95,7 +96,8 @@ Result<void> copy_permissions(const port::PlainFile& from, const std::string& to
   return base::fail_errno(errno, "cannot set the permissions of " + to);
 }
 
-Result<container::CompactionReport> compact_file(const std::string& path) {
+Result<container::CompactionReport> compact_file(const std::string& name) {
+  const std::string path = container::parse_file_name(name).path;
   TESSERA_TRY(const auto file, open_regular(path, port::Access::kReadWrite));
   TESSERA_TRY(const FileKind kind, kind_of(*file));
   if (kind == FileKind::kPlain) {
@@ -109,8 +111,8 @@ Result<container::CompactionReport> compact_file(const std::string& path) {
       disk, target.path(),
       {.progress = [&](int64_t done, int64_t total) { progress.show(done, total); },
        .publish = [&](port::FreshFile& fresh) -> Result<void> {
-         TESSERA_TRY_VOID(copy_permissions(*target.file(), fresh.reach()));
          TESSERA_TRY_VOID(target.require_unchanged());
+         TESSERA_TRY_VOID(copy_permissions(*target.file(), fresh.reach()));
          return fresh.publish(port::Existing::kReplace);
        }});
 }

@@ -10,7 +10,9 @@
 #include "tessera/cache/object_file.hpp"
 #include "tessera/cli/file_kind.hpp"
 #include "tessera/cli/fuse_mount.hpp"
+#include "tessera/container/reader_lock.hpp"
 #include "tessera/container/writer_claim.hpp"
+#include "tessera/port/file_space.hpp"
 #include "tessera/port/self_team.hpp"
 #include "tessera/port/system_random.hpp"
 
@@ -60,8 +62,10 @@ Result<void> mount(const MountOptions& options) {
   port::SystemRandom random;
   cache::ObjectFileOptions opening;
   opening.write = !options.read_only;
-  TESSERA_TRY(const auto objects,
-              cache::ObjectFile::open(*file, {team, &team, space, true}, random, opening));
+  cache::Ranks ranks{team, &team, space, true};
+  ranks.has_readers = [&file = *file] { return container::has_readers(file); };
+  if (port::has_name(*file)) ranks.has_name = [&file = *file] { return port::has_name(file); };
+  TESSERA_TRY(const auto objects, cache::ObjectFile::open(*file, ranks, random, opening));
   return serve_mount({.container = *file,
                       .objects = *objects,
                       .folder = options.folder,

@@ -11,6 +11,7 @@
 #include "tessera/cli/object_transfer.hpp"
 #include "tessera/cli/output_file.hpp"
 #include "tessera/cli/progress.hpp"
+#include "tessera/container/file_kind.hpp"
 
 namespace tessera::cli {
 
@@ -49,7 +50,8 @@ Result<std::string> import_file(const TransferOptions& options) {
     return base::fail(base::Code::kInvalid,
                       options.from + " is an object file already; import takes a plain file");
   }
-  TESSERA_TRY(OutputFile to, OutputFile::create(options.to, output_like(*from, options.force)));
+  const std::string path = container::parse_file_name(options.to).path;
+  TESSERA_TRY(OutputFile to, OutputFile::create(path, output_like(*from, options.force)));
   Progress progress("imported");
   TESSERA_TRY(const TransferReport report,
               import_bytes(*from, to.file(), views ? &*views : nullptr, progress_of(progress)));
@@ -59,6 +61,10 @@ Result<std::string> import_file(const TransferOptions& options) {
 }
 
 Result<std::string> export_file(const TransferOptions& options) {
+  if (container::parse_file_name(options.to).object) {
+    return base::fail(base::Code::kInvalid,
+                      options.to + " names an object file; export makes a plain one");
+  }
   TESSERA_TRY(OpenedObject from, open_object(options.from));
   TESSERA_TRY(OutputFile to,
               OutputFile::create(options.to, output_like(*from.file, options.force)));

@@ -75,8 +75,15 @@ Result<Container> Container::create_successor(port::File& file, const Superblock
   return start(file, before);
 }
 
+// Where it cannot be made the file is left empty, as something that can be opened again.
 Result<Container> Container::start(port::File& file, const Superblock& before) {
   TESSERA_TRY_VOID(file.truncate(0));
+  Result<Container> started = write_first(file, before);
+  if (!started) static_cast<void>(file.truncate(0));
+  return started;
+}
+
+Result<Container> Container::write_first(port::File& file, const Superblock& before) {
   Container container(file, before);
   container.used_ = {{0, header_end(before.block_bytes)}};
   container.page_.resize(static_cast<size_t>(kPageBytes));

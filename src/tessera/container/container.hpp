@@ -125,6 +125,7 @@ class Container {
       : file_(&file), current_(current), last_sequence_(current.sequence) {}
 
   static base::Result<Container> start(port::File& file, const Superblock& before);
+  static base::Result<Container> write_first(port::File& file, const Superblock& before);
   [[nodiscard]] base::Result<ChosenSuperblock> read_superblock();
   [[nodiscard]] base::Result<void> adopt(const ChosenSuperblock& chosen);
   [[nodiscard]] base::Result<void> make_durable(const ChosenSuperblock& chosen);

@@ -43,6 +43,18 @@ TEST_F(ContainerTest, ANewFileIsEmptyAndSound) {
   EXPECT_NE(first.file_id, FileId{});
 }
 
+TEST_F(ContainerTest, AFileThatCannotBeMadeIsLeftEmpty) {
+  const auto file = disk_.create("new.obj").value();
+  const int64_t used = file_->size().value();
+  for (int64_t capacity = used; capacity < 2 * used; capacity += kTestBlock) {
+    disk_.set_capacity(capacity);
+    const auto made = Container::create(*file, random_, kTestBlock);
+    EXPECT_TRUE(made || file->size().value() == 0) << capacity;
+  }
+  disk_.set_capacity(4 * used);
+  EXPECT_TRUE(Container::create(*file, random_, kTestBlock));
+}
+
 TEST_F(ContainerTest, WhatWasDurableWhenItWasLeftNeedsNoSync) {
   TestFile counting(*file_);
   write_and_commit(test_set(0, 100));

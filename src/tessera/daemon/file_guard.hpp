@@ -10,9 +10,9 @@
 //        more is granted, locks that may be recalled are recalled, and when the last is given back
 //        programs outside have the file for kPauseNs at least: one of them waits for kTurnNs and
 //        for the accesses that have begun.
-//   (GUARD-4) While clients have the file or wait for it, the mark is locked, shared with the guards
-//        of other nodes (lock/fcntl_locks.hpp). Processes of Tessera that lock by fcntl look for
-//        it, and then use the server; so they do not starve it, and the file has one arbiter.
+//   (GUARD-4) While clients have the file or wait for it, the mark is locked, shared with the
+//        guards of other nodes (lock/fcntl_locks.hpp). Processes of Tessera that lock by fcntl look
+//        for it, and then use the server; so they do not starve it, and the file has one arbiter.
 //
 //   free --begin()--> taking --range lock taken--> held --turn over--> draining
 //     ^                 ^                           |                     |

@@ -265,8 +265,7 @@ TEST_F(FileGuardTest, ServersOfOneFileHaveItOneAfterTheOther) {
   ASSERT_TRUE(outside_gets(*outside));
   const lock::Sequence here = ask(0, 0, 10);
   const lock::Claim claim = {pattern::ByteSet::of({0, 10}).value()};
-  const lock::Sequence there =
-      elsewhere->side().acquire({.file = "f", .claim = claim}, now_ns_);
+  const lock::Sequence there = elsewhere->side().acquire({.file = "f", .claim = claim}, now_ns_);
   for (int i = 0; i < 10; ++i) look_everywhere();
   EXPECT_FALSE(holds(0, here) || elsewhere->side().holds(there, now_ns_));
   outside_releases(*outside);
@@ -286,11 +285,13 @@ TEST_F(FileGuardTest, ServersOfOneFileHaveItOneAfterTheOther) {
 // (GUARD-3): as long as requests keep coming a daemon does not call advance().
 TEST_F(FileGuardTest, RequestsThatKeepComingAreNotGrantedPastTheTurn) {
   start();
-  EXPECT_EQ(guard_->begin({.ticket = 1, .may_wait = true}, 0), lock::Backing::Answer::kYes);
-  EXPECT_EQ(guard_->begin({.ticket = 2, .may_wait = true}, FileGuard::kTurnNs - 1),
-            lock::Backing::Answer::kYes);
-  EXPECT_EQ(guard_->begin({.ticket = 3, .may_wait = true}, FileGuard::kTurnNs),
-            lock::Backing::Answer::kLater);
+  const lock::Claim claim = {pattern::ByteSet::of({0, 10}).value()};
+  const auto begin = [&](lock::Ticket ticket, int64_t now_ns) {
+    return guard_->begin({.ticket = ticket, .file = path_, .claim = claim}, now_ns);
+  };
+  EXPECT_EQ(begin(1, 0), lock::Backing::Answer::kYes);
+  EXPECT_EQ(begin(2, FileGuard::kTurnNs - 1), lock::Backing::Answer::kYes);
+  EXPECT_EQ(begin(3, FileGuard::kTurnNs), lock::Backing::Answer::kLater);
 }
 
 // (GUARD-2): what was granted before is reclaimed yet.

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tessera/container/target.hpp"
 #include "tessera/container/writer_claim.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_disk.hpp"
@@ -68,22 +69,19 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
   return std::unique_ptr<PlainFile>();
 }
 
-// An empty file under its name, which nobody else may write.
+// An empty file under its name, which nobody else may write. Those who still read the file that it
+// replaces keep that one.
 Result<std::unique_ptr<PlainFile>> TranslateDaemon::make_target() {
-  const std::string& path = settings_.request.out;
-  if (const auto old = PlainFile::open(path, {.read = true})) {
-    const bool written = container::has_writer(**old);
-    if (written) {
-      return base::fail(Code::kRetry,
-                        path +
-                            " is open for writing; wait until that job has ended, or name "
-                            "another file");
-    }
+  const remap::Request& request = settings_.request;
+  if (container::is_one_file(request.in, request.out)) {
+    return base::fail(Code::kInvalid, request.in + " cannot be followed into itself");
   }
-  // Those who still read the old file keep it.
+  TESSERA_TRY(const auto target, container::Target::hold(request.out, request.options.existing));
+  const std::string& path = target.path();
   port::PosixDisk disk;
-  if (const auto removed = disk.remove(path); !removed && removed.error().code != Code::kNotFound) {
-    return base::failure_of(removed);
+  if (target.file() != nullptr) {
+    TESSERA_TRY_VOID(target.require_unchanged());
+    TESSERA_TRY_VOID(disk.remove(path));
   }
   TESSERA_TRY(
       auto file,

@@ -119,6 +119,21 @@ TEST_F(Following, EndsWhenTheProducerHasGone) {
   expect_out(kSteps * kStepRecords * kRecord, 2);
 }
 
+TEST_F(Following, ReplacesWhatIsThereOnlyIfItIsAskedTo) {
+  { Producer(folder_.path("in")).write_step(); }
+  std::ofstream(folder_.path("out")) << "somebody's";
+  settings_.request.options.existing = port::Existing::kKeep;
+  const auto refused = TranslateDaemon(settings_, quiet).run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kInvalid);
+  EXPECT_EQ(PlainFile::open(folder_.path("out"), {.read = true}).value()->size().value(), 10);
+  settings_.request.options.existing = port::Existing::kReplace;
+  EXPECT_TRUE(TranslateDaemon(settings_, quiet).run());
+  expect_out(kStepRecords * kRecord, 2);
+  settings_.request.out = settings_.request.in;
+  EXPECT_FALSE(TranslateDaemon(settings_, quiet).run());
+}
+
 // The ranks of an exchange follow a producer together: the first with the daemon, others help.
 TEST_F(Following, ProcessesTranslateTogether) {
   constexpr int kRanks = 3;

@@ -41,7 +41,7 @@ void try_write_log() {
 
 extern "C" {
 
-int MPI_Finalize() {
+int PMPI_Finalize() {
   tessera::mpiio::end_requests();
   tessera::mpiio::try_write_log();
   tessera::mpiio::end_groups();
@@ -50,6 +50,10 @@ int MPI_Finalize() {
   return TESSERA_NATIVE(MPI_Finalize)();
 }
 
-}  // extern "C"
+// A tool may use files until it calls PMPI_Finalize.
+int MPI_Finalize() {
+  const auto tool = TESSERA_TOOL(MPI_Finalize);
+  return tool != nullptr ? tool() : PMPI_Finalize();
+}
 
-TESSERA_ALSO_PMPI(MPI_Finalize);
+}  // extern "C"

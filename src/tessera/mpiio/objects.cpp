@@ -1,6 +1,8 @@
 #include "tessera/mpiio/objects.hpp"
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -153,6 +155,13 @@ Result<std::unique_ptr<port::PlainFile>> make_store(const ObjectOpening& opening
   return store;
 }
 
+// For the first commit, which may come after the program has changed its working directory.
+std::function<Result<void>()> name_syncer(const std::string& path) {
+  const auto folder = std::make_shared<const Result<port::OpenDirectory>>(
+      port::OpenDirectory::open(port::directory_of(path)));
+  return [folder] { return *folder ? (*folder)->sync() : base::failure_of(*folder); };
+}
+
 }  // namespace
 
 Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {
@@ -174,10 +183,8 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
   if (!opening.deleted_on_close && port::has_name(opening.file)) {
     ranks.has_name = [&file = opening.file] { return port::has_name(file); };
   }
-  if (options.create) {
-    ranks.sync_name = [folder = port::directory_of(opening.file.path())] {
-      return port::PosixDisk().sync_directory(folder);
-    };
+  if (options.create && opening.group.exchange().rank() == 0) {
+    ranks.sync_name = name_syncer(opening.file.path());
   }
   TESSERA_TRY(auto objects, cache::ObjectFile::open(opening.file, ranks, random, options));
   const bool lays_out = options.create && !opening.hints.consumer_views.empty();

@@ -29,7 +29,7 @@ struct Disposition {
 constexpr Disposition kStandard = {};  // SIG_DFL
 
 std::mutex g_mutex;
-int g_guards = 0;                      // under the mutex
+std::atomic<int> g_guards = 0;         // changed under the mutex
 const Disposition* g_known = nullptr;  // under the mutex
 // What ours stands for, or what was put in its place last.
 std::atomic<const Disposition*> g_program = &kStandard;
@@ -133,8 +133,12 @@ bool BusGuard::Handler::put_back() {
   if (!stood) {
     // Either the program's handler goes on to ours, or the last guard has gone since the fault and
     // nothing is to be done. If the fault comes back here for the latter reason, ours was
-    // installed and removed again in between.
-    program = is_same(program->action, current) ? program->below : nullptr;
+    // installed and removed again in between. A handler that nobody has seen yet, while guards
+    // live, came in the place of ours.
+    const bool came_during_guard = !is_same(program->action, current) && g_guards > 0;
+    if (!came_during_guard) {
+      program = is_same(program->action, current) ? program->below : nullptr;
+    }
     if (program == nullptr) {
       const uint64_t returned = t_returned.exchange(changes);
       if (returned != g_changes.load()) return false;
@@ -191,9 +195,10 @@ BusGuard::BusGuard(const Guarded& guarded) : guarded_(guarded) {
 
 BusGuard::~BusGuard() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  // Before the program's handler can see what it has blocked.
+  if (sigismember(&mask_, SIGBUS) == 1) ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
   Handler::end();
   t_guard.store(nullptr, std::memory_order_relaxed);
-  if (sigismember(&mask_, SIGBUS) == 1) ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
   if (sent_.si_signo != 0) send_again(sent_);
 }
 

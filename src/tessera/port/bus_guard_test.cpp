@@ -285,6 +285,21 @@ TEST_F(BusGuardTest, BUS5AHandlerInstalledMeanwhileDoesNotRecurse) {
   }
 }
 
+TEST_F(BusGuardTest, BUS5AHandlerInstalledMeanwhileSeesAFaultOfThatTimeOnce) {
+  EXPECT_EQ(status_of([&] {
+              handle(on_bus);
+              const FileMapping mapping = cut_mapping();
+              std::byte* theirs = cut_memory();
+              EXPECT_TRUE(mapping.touch([&] {
+                handle(on_bus_chained);
+                store(theirs);
+              }));
+              // Once by the one installed meanwhile, and once by the one below it, which repairs.
+              EXPECT_EQ(g_seen->faults, 2);
+            }),
+            0);
+}
+
 TEST_F(BusGuardTest, NothingIsLeftByAJump) {
   struct Counted {
     int& count;

@@ -225,8 +225,11 @@ base::Result<void> PlainFile::reserve(int64_t size) {
 base::Result<void> PlainFile::reserve_range(int64_t begin, int64_t end) {
   TESSERA_ASSERT(0 <= begin && begin < end);
   const WithoutSizeSignal quiet;
-  return check(uninterrupted([&] { return ::fallocate(descriptor(), 0, begin, end - begin); }),
-               "reserve" + range_text(begin, end) + " of " + path());
+  if (uninterrupted([&] { return ::fallocate(descriptor(), 0, begin, end - begin); }) == 0) {
+    return {};
+  }
+  return base::fail_errno(is_missing_call(errno) ? EOPNOTSUPP : errno,
+                          "reserve" + range_text(begin, end) + " of " + path());
 }
 
 base::Result<void> extend_with_zeros(File& file, int64_t size) {

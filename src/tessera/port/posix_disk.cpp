@@ -86,11 +86,19 @@ base::Result<std::vector<std::string>> PosixDisk::list(const std::string& direct
 }
 
 base::Result<void> PosixDisk::sync_directory(const std::string& directory) {
-  const std::string what = "sync directory " + directory;
-  const Descriptor opened(
-      uninterrupted([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!opened.valid()) return base::fail_errno(errno, what);
-  return check(::fsync(opened.number()), what);
+  TESSERA_TRY(const OpenDirectory opened, OpenDirectory::open(directory));
+  return opened.sync();
+}
+
+base::Result<OpenDirectory> OpenDirectory::open(const std::string& path) {
+  Descriptor opened(
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!opened.valid()) return base::fail_errno(errno, "open directory " + path);
+  return OpenDirectory(path, std::move(opened));
+}
+
+base::Result<void> OpenDirectory::sync() const {
+  return check(::fsync(descriptor_.number()), "sync directory " + path_);
 }
 
 }  // namespace tessera::port

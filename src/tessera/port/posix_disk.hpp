@@ -4,9 +4,28 @@
 // Thread safety: as for Disk.
 #pragma once
 
+#include <string>
+#include <utility>
+
+#include "tessera/port/descriptor.hpp"
 #include "tessera/port/disk.hpp"
 
 namespace tessera::port {
+
+// A directory that is open, so that its names can be made durable whatever becomes of its path and
+// of the working directory.
+class OpenDirectory {
+ public:
+  [[nodiscard]] static base::Result<OpenDirectory> open(const std::string& path);
+  [[nodiscard]] base::Result<void> sync() const;
+
+ private:
+  OpenDirectory(std::string path, Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
+
+  std::string path_;
+  Descriptor descriptor_;
+};
 
 class PosixDisk final : public Disk {
  public:

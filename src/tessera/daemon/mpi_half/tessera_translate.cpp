@@ -1,8 +1,8 @@
 // The MPI half of `tesserad --translate`: the processes of a job translate an object file together.
 //
-// Started by tesserad itself, once for each process, with IN OUT VIEWS LIKE shared|none LINGER. The
-// first rank follows the file, prints, and is stopped by signals; the others help it. All end with
-// the same code.
+// Started by tesserad itself, once for each process, with IN OUT VIEWS LIKE shared|none LINGER
+// replace|keep. The first rank follows the file, prints, and is stopped by signals; the others help
+// it. All end with the same code.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +29,8 @@ daemon::TranslateSettings settings_of(char** words) {
   settings.request.options.plan.sharing =
       shared ? remap::Sharing::kReplicated : remap::Sharing::kOnce;
   settings.linger_ns = static_cast<int64_t>(std::atof(words[6]) * 1e9);
+  const bool keeps = std::string(words[7]) == "keep";
+  settings.request.options.existing = keeps ? port::Existing::kKeep : port::Existing::kReplace;
   return settings;
 }
 
@@ -67,6 +69,6 @@ int run(const mpiio::MpiProcess& process, char** words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return mpiio::run_mpi_program({.command = "tesserad --translate", .words = 7, .run = run}, argc,
+  return mpiio::run_mpi_program({.command = "tesserad --translate", .words = 8, .run = run}, argc,
                                 argv);
 }

@@ -53,6 +53,7 @@ struct Arguments {
   std::string views;
   std::string like;
   bool once = false;
+  bool force = false;
   int threads = 1;
   double linger_s = 1;
   int nice = 19;
@@ -373,7 +374,8 @@ int become_half(const std::string& mpi, const Arguments& arguments) {
                                     arguments.views,
                                     arguments.like,
                                     arguments.once ? "none" : "shared",
-                                    std::to_string(arguments.linger_s)};
+                                    std::to_string(arguments.linger_s),
+                                    arguments.force ? "replace" : "keep"};
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -402,6 +404,7 @@ int translate(const Arguments& arguments) {
   if (arguments.once) settings.request.options.plan.sharing = remap::Sharing::kOnce;
   settings.threads = arguments.threads;
   settings.linger_ns = static_cast<int64_t>(arguments.linger_s * 1e9);
+  if (!arguments.force) settings.request.options.existing = port::Existing::kKeep;
   daemon::TranslateDaemon served(settings, log);
   g_translator = &served;
   struct sigaction action {};
@@ -434,6 +437,7 @@ void add_translate_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--like", arguments.like,
                  "Or the views that an object file records; also a views file")
       ->type_name("FILE");
+  app.add_flag("--force", arguments.force, "Replace OUT if it is there");
   app.add_flag("--once", arguments.once, "Store shared bytes once, not for each reader");
   app.add_option("--threads", arguments.threads, "Threads of --translate")
       ->check(CLI::Range(1, kThreadsMax))
