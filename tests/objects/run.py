@@ -180,6 +180,21 @@ def sniffers(jobs):
     assert not is_container(written), "made without a rule for its name"
 
 
+def names_without_a_rule(jobs):
+    """An object file that was made by rule is one without the rule too, for readers and writers; a
+    rule that says plain shows its container."""
+    path = jobs.folder / "by-rule"
+    jobs.run(4, jobs.program("restart"), path, "write", "0", TESSERA_KINDS="*=obj")
+    assert "OK 8" in jobs.run(3, jobs.program("restart"), path, "read", "4")
+    code, _, _ = end_of(jobs.start(1, jobs.program("restart"), path, "read", "4",
+                                   TESSERA_KINDS="*=plain"))
+    assert code != 0, "the bytes of a container pass for those of the file"
+    end_well(jobs.synced(3, "rewrite", str(jobs.counts), "1"))
+    end_well(jobs.synced(2, "rewrite", str(jobs.counts), "1", path=str(jobs.file)))
+    assert is_container(jobs.file), "written over as a plain file"
+    assert jobs.probe() == content(jobs.read_counts()[1])
+
+
 def is_container(path):
     return path.read_bytes()[4096:4104] == b"\x89TsrO\r\n\x1a"
 
@@ -375,7 +390,8 @@ def cache_without_a_name(jobs):
         assert data.read_bytes() == content(jobs.read_counts()[1]), "other bytes"
 
 
-SCENES = [every_number_of_ranks, other_jobs, clients, sniffers, hdf5_of_other_ranks,
+SCENES = [every_number_of_ranks, other_jobs, clients, sniffers,
+          names_without_a_rule, hdf5_of_other_ranks,
           killed_ranks, control_of_killed_ranks, readers_beside_a_writer, second_writer, full_disk,
           writes_of_a_full_disk, names_that_change, folders_that_change, cache_without_a_name]
 

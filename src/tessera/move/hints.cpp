@@ -77,14 +77,16 @@ constexpr Option kTable[] = {
                       "enable: where the views prove that a rank shares no byte with others, it "
                       "locks its view once and keeps it until another program asks; disable: each "
                       "access is locked."),
-    base::enum_option("tessera_layout", "linear", "linear|object",
-                      "object: new files become object files, and files that are object files are "
-                      "opened as such; as the prefix obj: of a name asks for too."),
+    base::enum_option(
+        "tessera_layout", "linear", "linear|object",
+        "object: new files become object files, as the prefix obj: of a name asks for "
+        "too. Files that are object files are opened as such in any case."),
     base::string_option("tessera_kinds", "", 4096,
                         "The same by name: rules with semicolons or commas between them, such as "
                         "*.nc=obj;*.h5=obj. The first one counts whose glob matches the path, or "
                         "its last part if the glob has no slash; obj makes object files, plain "
-                        "does not. It goes before tessera_layout; a prefix goes before both."),
+                        "does not, and shows the bytes of their containers. It goes before "
+                        "tessera_layout; a prefix goes before both."),
     base::enum_option("tessera_cache", "off", "off|on",
                       "on: what is written to a plain file waits in a file without a name, in the "
                       "folder for temporary files if all ranks are on one node, until "

@@ -169,7 +169,9 @@ bool FileLocks::is_served() {
   const int64_t now_ns = clock_.now_ns();
   if (now_ns < look_at_ns_) return false;
   look_at_ns_ = now_ns + kLookNs;
-  if (lock::is_marked(file_)) join_server();
+  const auto identity = file_.identity();
+  const bool known = identity && known_service(*identity);
+  if (known || lock::is_marked(file_)) join_server();
   return served_;
 }
 

@@ -7,10 +7,11 @@
 // but each access that changes from one to the other has to wait for the other's moment.
 //   (ARBITER-1) An open file begins with ranges. Once its views need the service, or another open
 //        file of one of its processes uses it, all of its ranks do, until the file is closed.
-//   (ARBITER-2) Whoever locks by ranges looks for the mark of a server at its first access and then
-//        every kLookNs, and from then on uses that server, too. So soon after somebody needs the
-//        service it is the one arbiter of the file, for all open files of all jobs that can reach
-//        it; meanwhile, and for all others, the server's guard keeps both apart.
+//   (ARBITER-2) Whoever locks by ranges looks, at its first access and then every kLookNs, for the
+//        mark of a server, and for a server that another open file of its process uses, and from
+//        then on uses that one, too. So soon after somebody needs the service it is the one arbiter
+//        of the file, for all open files of all jobs that can reach it; meanwhile, and for all
+//        others, the server's guard keeps both apart.
 //   (ARBITER-3) In atomic mode an access that is not covered by a cached lock is locked by itself.
 //   (ARBITER-4) A rank caches a lock of its whole view only if no other rank's view has a byte of
 //        it; any change of a view of the file ends that.

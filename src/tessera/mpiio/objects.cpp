@@ -30,11 +30,14 @@ using container::FileKind;
 // kUnknown: the first rank could not tell, and says why.
 enum class Kind : uint64_t { kPlain = 0, kObject = 1, kNewObject = 2, kUnknown = 3 };
 
-// Whether a file without bytes becomes an object file, by its name or the hints.
+// Whether a file that has the bytes of an object file is one, and one without bytes becomes one.
+// What looks at such a file without MPI sees its first bytes, so a program would take the rest for
+// them as well, and write over the container.
 bool wants_objects(const ObjectOpening& opening) {
   if (opening.named) return true;
   const auto by_rule = opening.hints.kinds.kind_of(opening.file.path());
-  return by_rule ? *by_rule == FileKind::kObject : opening.hints.object_layout;
+  if (by_rule) return *by_rule == FileKind::kObject;
+  return opening.has_superblock || opening.hints.object_layout;
 }
 
 // What the first rank makes of the file. Requires wants_objects().

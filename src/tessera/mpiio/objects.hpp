@@ -1,7 +1,8 @@
 // Object files behind the door: how an open file becomes one, and what its accesses do.
 //
-// A file is an object file if its name has the prefix obj:, or if a rule for its name or the hint
-// tessera_layout asks for it and the file is new or was one before. One group of ranks at a time
+// A file is an object file if its name has the prefix obj:, if it has an object file's superblocks,
+// or if a rule for its name or the hint tessera_layout asks for it and the file is new or empty. A
+// rule that says plain makes it the bytes of its container. One group of ranks at a time
 // may have it open for writing; any number of others read it as of its last commit. Thread safety:
 // as OpenFile.
 #pragma once
@@ -24,6 +25,7 @@ struct ObjectOpening {
   Group& group;
   const move::Hints& hints;
   bool named = false;             // by its prefix: it must be one
+  bool has_superblock = false;    // before this open; the same on all ranks
   bool write = false;             // the ranks may change it
   bool created = false;           // by this open; the first rank's word counts
   bool deleted_on_close = false;  // it is deleted when it is closed, so it needs no name

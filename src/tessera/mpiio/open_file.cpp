@@ -124,6 +124,14 @@ port::RingUse ring_use(move::Toggle uring) {
   }
 }
 
+// Whether a file that was just opened has the superblocks of an object file; false where nobody can
+// tell, as of files that may not be read, and of pipes.
+std::byte sees_superblock(const std::unique_ptr<port::PlainFile>& file) {
+  if (!file) return std::byte{0};
+  const auto found = container::has_superblock(*file);
+  return found && *found ? std::byte{1} : std::byte{0};
+}
+
 // What was measured on the file systems of this process's files.
 move::Profiles& profiles() {
   static auto& all = *new move::Profiles([](const char* name) { return std::getenv(name); });
@@ -145,6 +153,8 @@ struct OpenFile::Opening {
   bool write_only = false;
   // Nobody has to wait for another rank: the file is there, and nothing is asked of its contents.
   bool alone = false;
+  // It has the superblocks of an object file, as the first rank sees it; agreed on by all.
+  bool has_superblock = false;
 
   Opening(const container::FileName& name, int amode) : path(name.path), object(name.object) {
     mode.write = (amode & MPI_MODE_RDONLY) == 0;
@@ -210,7 +220,7 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
     void operator()(OpenFile* opened) const { delete opened; }
   };
   std::unique_ptr<OpenFile, Destroy> opened(new OpenFile);
-  const Opening opening(container::parse_file_name(path), amode);
+  Opening opening(container::parse_file_name(path), amode);
   opened->path = opening.path;
   opened->amode = amode;
   opened->group = group;
@@ -223,17 +233,23 @@ base::Result<OpenFile*> OpenFile::open(MPI_Comm comm, const std::string& path, i
   if (ready && opening.alone) ready = opened->open_alone(comm, opening);
   // What is recorded is gathered from all ranks, so all or none must do it.
   const int64_t agreed = int64_t{amode} | (ViewRecord::wanted() ? kRecords : 0);
-  TESSERA_TRY(
-      const base::Bytes common,
-      agree_on(exchange, ready, {agreed, "access mode, or whether TESSERA_RECORD_VIEWS is set"},
-               hints ? hints->common() : base::Bytes()));
+  base::Bytes besides = hints ? hints->common() : base::Bytes();
+  besides.push_back(exchange.rank() == 0 ? sees_superblock(opened->file) : std::byte{0});
+  TESSERA_TRY(base::Bytes common,
+              agree_on(exchange, ready,
+                       {agreed, "access mode, or whether TESSERA_RECORD_VIEWS is set"}, besides));
+  opening.has_superblock = common.back() == std::byte{1};
+  common.pop_back();
   TESSERA_TRY_VOID(hints->take_common(common));
   opened->take_hints(*std::move(hints));
   if (ViewRecord::wanted()) opened->record = std::make_unique<ViewRecord>(opening.path);
 
   if (!opening.alone) {
-    TESSERA_TRY_VOID(
-        exchange.agree(exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>()));
+    const base::Result<void> first =
+        exchange.rank() == 0 ? opened->open_first(opening) : base::Result<void>();
+    const std::byte seen = sees_superblock(opened->file);
+    TESSERA_TRY(const base::Bytes known, agree_on(exchange, first, {}, {&seen, 1}));
+    opening.has_superblock = known.front() == std::byte{1};
   }
   const base::Result<void> verdict = opened->start(comm, opening);
   if (!verdict) {
@@ -251,8 +267,14 @@ base::Result<void> OpenFile::start(MPI_Comm comm, const Opening& opening) {
   file->set_ring_use(ring_use(hints->uring));
   file->want_mapping(move::wants_mapping(*hints));
   const bool deleted_on_close = (amode & MPI_MODE_DELETE_ON_CLOSE) != 0;
-  const ObjectOpening asked = {
-      *file, *group, *hints, opening.object, opening.mode.write, created_, deleted_on_close};
+  const ObjectOpening asked = {.file = *file,
+                               .group = *group,
+                               .hints = *hints,
+                               .named = opening.object,
+                               .has_superblock = opening.has_superblock,
+                               .write = opening.mode.write,
+                               .created = created_,
+                               .deleted_on_close = deleted_on_close};
   TESSERA_TRY(objects, open_objects(asked));
   if (!objects && hints->cache && opening.mode.write) {
     TESSERA_TRY(CachedFile cached, open_cache(asked));

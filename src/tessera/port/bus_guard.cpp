@@ -33,6 +33,8 @@ std::atomic<int> g_guards = 0;         // changed under the mutex
 const Disposition* g_known = nullptr;  // under the mutex
 // What ours stands for, or what was put in its place last.
 std::atomic<const Disposition*> g_program = &kStandard;
+// What ours was installed over last: who saves ours and restores it later restores this (BUS-6).
+std::atomic<const Disposition*> g_replaced = &kStandard;
 
 // Counts what change() does, before and after.
 std::atomic<uint64_t> g_changes = 0;
@@ -106,9 +108,13 @@ void BusGuard::Handler::begin() {
   ++g_guards;
   Action current{};
   ::sigaction(SIGBUS, nullptr, &current);
-  if (is_ours(current)) return;
+  if (is_ours(current)) {
+    if (g_guards == 1) g_program.store(g_replaced.load());
+    return;
+  }
   const Disposition* program = g_program.load();
   if (!is_same(program->action, current)) remember(current, g_guards > 1 ? program : nullptr);
+  g_replaced.store(g_program.load());
   change(ours());
 }
 
@@ -129,7 +135,7 @@ bool BusGuard::Handler::put_back() {
   Action current{};
   ::sigaction(SIGBUS, nullptr, &current);
   const bool stood = is_ours(current);
-  const Disposition* program = g_program.load();
+  const Disposition* program = stood && g_guards == 0 ? g_replaced.load() : g_program.load();
   if (!stood) {
     // Either the program's handler goes on to ours, or the last guard has gone since the fault and
     // nothing is to be done. If the fault comes back here for the latter reason, ours was

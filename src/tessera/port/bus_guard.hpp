@@ -17,6 +17,9 @@
 //   (BUS-4) A SIGBUS that somebody sends to the thread of a guard waits until the guard has gone.
 //   (BUS-5) A handler that another thread installs while a guard lives may go on to ours, which it
 //         replaced; then ours goes on to the one below it, and never back.
+//   (BUS-6) Ours may be installed by a thread that saved it while a guard lived and restores it
+//   after
+//         that. Then it stands for what it had replaced, and the next guard puts that back.
 // Thread safety: guards of different threads are independent; a guard belongs to its thread.
 // Cost: four system calls.
 #pragma once

@@ -300,6 +300,29 @@ TEST_F(BusGuardTest, BUS5AHandlerInstalledMeanwhileSeesAFaultOfThatTimeOnce) {
             0);
 }
 
+TEST_F(BusGuardTest, BUS6OursRestoredAfterTheGuardStandsForWhatItReplaced) {
+  for (const bool is_touched_again : {false, true}) {
+    g_seen->faults = 0;
+    EXPECT_EQ(status_of([&] {
+                handle(on_bus);
+                const FileMapping mapping = cut_mapping();
+                std::byte* theirs = cut_memory();
+                // As another thread would: install a handler, save ours, and restore it later.
+                EXPECT_TRUE(mapping.touch([&] { handle(on_bus_chained); }));
+                ::sigaction(SIGBUS, &g_before, nullptr);
+                if (is_touched_again) {
+                  EXPECT_TRUE(mapping.touch([&] { store(mapping.data()); }));
+                }
+                store(theirs);
+                EXPECT_EQ(g_seen->faults, 1);
+                struct sigaction current {};
+                ::sigaction(SIGBUS, nullptr, &current);
+                EXPECT_EQ(current.sa_sigaction, on_bus);
+              }),
+              0);
+  }
+}
+
 TEST_F(BusGuardTest, NothingIsLeftByAJump) {
   struct Counted {
     int& count;
