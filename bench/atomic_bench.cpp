@@ -82,6 +82,43 @@ base::Result<Case> make_speed_case(const Pool& pool, const Work& work, Access ac
   return measured;
 }
 
+// --- views with gaps and without them, in turn
+
+constexpr int kAlternatingRanks = 4;
+constexpr int64_t kAlternatingRounds = 500;      // of which the first ones start a service
+constexpr int64_t kAlternatingRoundsMpich = 20;  // whose ranks poll while they wait
+constexpr double kAlternatingOfStock = 0.8;
+
+Contestant alternating(const Pool& pool, const JobKind& kind, int64_t rounds) {
+  const auto run_in = [=](bool twin) {
+    return [=](int64_t repetitions) -> base::Result<double> {
+      TESSERA_TRY(MpiJob * job, pool->job(kind, twin));
+      TESSERA_TRY(
+          const auto answer,
+          job->ask(fmt::format("alternating {} a -", repetitions * rounds), kAnswerSeconds));
+      if (answer.size() != 1) return base::fail(base::Code::kFailed, "the peer answered no time");
+      return answer[0];
+    };
+  };
+  return {kind.library, run_in(false), run_in(true)};
+}
+
+base::Result<Case> make_alternating_case(const Pool& pool, const std::string& mpi) {
+  JobKind romio = {mpi, kLocking, kAlternatingRanks};
+  const bool open_mpi = mpi == "openmpi";
+  if (open_mpi) romio.arguments = {"--mca", "io", "romio321"};
+  const int64_t rounds = open_mpi ? kAlternatingRounds : kAlternatingRoundsMpich;
+  Case measured;
+  measured.unit = "us per round";
+  measured.unit_ns = 1e3;
+  measured.amount = static_cast<double>(rounds);
+  measured.ours = alternating(pool, {mpi, "Tessera", kAlternatingRanks, {}, true}, rounds);
+  measured.peers = {alternating(pool, romio, rounds)};
+  measured.bars = {{Bar::Kind::kRatioAtLeast, kAlternatingOfStock, kLocking}};
+  measured.note = "a round is a strided write by all ranks and a contiguous read by one, checked";
+  return measured;
+}
+
 // --- whether it is atomic
 
 // Violations of so many overlapping writes.
@@ -127,6 +164,12 @@ std::vector<CaseMaker> atomic_cases() {
     cases.push_back(
         {fmt::format("atomic: {} overlapping strided writes, {} ranks", kOperations, ranks),
          "atomic: violations", [=] { return make_violations_case(pool, ranks); }});
+  }
+  for (const auto& [mpi, title] : {std::pair("openmpi", "Open MPI"), std::pair("mpich", "MPICH")}) {
+    cases.push_back(
+        {fmt::format("atomic: alternating views, {} ranks, {}", kAlternatingRanks, title),
+         "atomic: alternating views",
+         [pool, mpi = mpi] { return make_alternating_case(pool, mpi); }});
   }
   for (const Work& work : kWorks) {
     for (const Access access : {Access::kIndependent, Access::kCollective}) {

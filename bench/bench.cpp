@@ -73,6 +73,7 @@ base::Result<Ran> make_and_run(const CaseMaker& maker, const Effort& effort) {
   if (!measured.left_out.empty()) return Ran{{}, measured.left_out};
   measured.name = maker.name;
   measured.group = maker.group;
+  if (other_build().empty()) measured.not_compared.clear();
   TESSERA_TRY(Outcome outcome, run_case(measured, effort));
   return Ran{std::move(outcome)};
 }
@@ -86,12 +87,14 @@ void run_cases(const Bench& bench, const BenchOptions& options, BenchRun& run) {
       fmt::print(stderr, "tessera bench {}: {}: {}\n", bench.name, maker.name,
                  ran.error().message());
       ++run.failed;
+      run.not_run.push_back({maker.name, "it could not be run"});
       continue;
     }
     if (!ran->outcome) {
       fmt::print(stderr, "tessera bench {}: {}: left out: {}\n", bench.name, maker.name,
                  ran->left_out);
       ++run.left_out;
+      run.not_run.push_back({maker.name, "this machine cannot run it: " + ran->left_out});
       continue;
     }
     if (!options.json) {
@@ -139,6 +142,7 @@ int run_bench(const BenchOptions& options) {
   BenchRun run;
   run.bench = options.names.size() == 1 ? options.names[0] : "several";
   run.machine = this_machine();
+  run.against = !options.against.empty();
   if (!options.json) fmt::print("{}", table_heading(run.machine));
   if (benches->size() == 1) run.mean_bar = benches->front()->mean_bar;
   for (const Bench* bench : *benches) run_cases(*bench, options, run);

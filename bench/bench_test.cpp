@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bench/mpiio_pool.hpp"
+#include "bench/scratch_folder.hpp"
 #include "tessera/base/json.hpp"
 
 namespace tessera::bench {
@@ -115,6 +116,52 @@ TEST(Bench, AnotherBuildIsMeasuredInTurn) {
   EXPECT_EQ(against.find("noise")->array()->size(), 2U);
   EXPECT_EQ(*against.find("not_compared")->string(), "4 KB cases");
   EXPECT_FALSE(outcome.find("ratio_of_all")->is_null());
+}
+
+// A build whose programs refuse everything, as one does that does not know our format.
+class RefusingBuild {
+ public:
+  RefusingBuild() {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const auto self = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+    fs::create_directories(path() + "/bin", error);
+    fs::create_directory_symlink(self / "lib", path() + "/lib", error);
+    const std::string program = path() + "/bin/tessera";
+    std::ofstream(program) << "#!/bin/sh\nexit 3\n";
+    fs::permissions(program, fs::perms::owner_all, error);
+  }
+
+  [[nodiscard]] std::string path() const { return folder_.value().path(); }
+
+ private:
+  base::Result<ScratchFolder> folder_ = ScratchFolder::make();
+};
+
+TEST(Bench, ACaseGoesOnWithoutABuildThatCannotDoIt) {
+  const std::string only = "remap 3 to 4, rows to columns, 64 MB";
+  const RefusingBuild refusing;
+  const auto json = run_quickly("objects", only, 0, refusing.path());
+  ASSERT_TRUE(json) << json.error().message();
+  ASSERT_EQ(json->find("cases")->array()->size(), 1U);
+  EXPECT_EQ(json->find("cases")->array()->front().find("against"), nullptr);
+  const auto& left_out = *json->find("summary")->find("against_left_out")->object();
+  ASSERT_EQ(left_out.size(), 1U);
+  EXPECT_NE(left_out.front().key.find("import ended with 3"), std::string::npos)
+      << left_out.front().key;
+}
+
+// This build in the place of the other one: each has a source of its own.
+TEST(Bench, RemappingIsComparedByPrograms) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto json = run_quickly("objects", "remap 3 to 4, rows to columns, 64 MB", 0,
+                                self.parent_path().parent_path().string());
+  ASSERT_TRUE(json) << json.error().message();
+  const base::Json& against = *json->find("cases")->array()->front().find("against");
+  EXPECT_FALSE(against.find("ratio")->is_null());
+  EXPECT_TRUE(*against.find("in_mean")->boolean());
+  EXPECT_TRUE(json->find("summary")->find("against_left_out")->object()->empty());
 }
 
 TEST(Bench, AnotherBuildMustBeOne) {

@@ -30,6 +30,9 @@ struct Contestant {
   std::function<base::Result<double>(int64_t repetitions)> twin = nullptr;
   // Of a peer that is known to take seconds: so many rounds at most, and no pilot. 0: as others.
   int64_t rounds_max = 0;
+  // Of a peer: whether the ratio may be against it. Another way of ours beside rivals is none: it
+  // is shown and may have a bar.
+  bool rival = true;
 };
 
 // The time of day, for work that waits: for devices, for other processes, for threads.
@@ -99,6 +102,7 @@ struct Bar {
     kRatioToAny,      // against the best of all peers, like or not
     kRatioToBestOf,   // against the best of the peers whose name contains `peer`
     kNotBelowNoise,   // ratio to the best peer not below the low end of the noise band
+    kFloor,           // as kRatioAtLeast to the best; from there to the noise band it is marked
     kNearBest,        // ratio to the best peer at least `value`, or not below the noise band
     kAtMost,          // ours in the case's unit
     kCeilingAtLeast,  // ours as a fraction of the ceiling
@@ -132,7 +136,7 @@ struct Case {
   // is against the best of these, and that against the best of all is shown beside it. Empty: all.
   std::string like = {};
   std::optional<Comparison> comparison = {};
-  // Why its ratio to the other build is shown but does not count in their geometric mean.
+  // Why its ratio to the other build does not count in their geometric mean, or why it has none.
   std::string not_compared = {};
   // Peers that a trial found too slow to matter, and what it measured, in nanoseconds.
   std::map<std::string, double> dropped_ns = {};
@@ -183,6 +187,8 @@ struct Outcome {
   std::optional<double> before;           // the other build of ours
   std::optional<double> before_ratio;     // this build against it, higher is better
   std::optional<NoiseBand> before_noise;  // this build against itself (A/A), in the same run
+  std::optional<double> twin;             // the second of that pair
+  std::optional<double> twin_ratio;       // the first of it against the second
   std::string not_compared;
   std::optional<double> ceiling;
   std::string ceiling_name;
@@ -195,6 +201,7 @@ struct Outcome {
   bool in_mean = true;
   std::string note;
   std::vector<Verdict> verdicts;
+  std::string mark;         // of a ratio between its floor and the noise band, in words
   std::string bar;          // the bars in words, empty where there is none
   std::optional<bool> met;  // all of them
 };

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "bench/statistics.hpp"
@@ -95,9 +97,9 @@ void level_repetitions(std::vector<Slot>& slots) {
   }
 }
 
-// Whether a peer does what ours does.
+// Whether a peer is a rival that does what ours does.
 bool is_like(const Case& measured, const Contestant& peer) {
-  return peer.name.find(measured.like) != std::string::npos;
+  return peer.rival && peer.name.find(measured.like) != std::string::npos;
 }
 
 // Whether the pilot of a peer comes within `factor` of every other peer's, if it is like ours of
@@ -106,7 +108,8 @@ bool within(const Case& measured, double factor, const Slot& slot, const std::ve
   if (slot.contestant->name == measured.against) return true;
   if (is_slow(slot)) return std::isinf(factor);
   return std::none_of(slots.begin(), slots.end(), [&](const Slot& other) {
-    const bool rival = !is_like(measured, *slot.contestant) || is_like(measured, *other.contestant);
+    const bool rival = is_like(measured, *slot.contestant) ? is_like(measured, *other.contestant)
+                                                           : other.contestant->rival;
     return other.role == Role::kPeer && rival && !is_slow(other) &&
            better_ratio(measured.kind, other.pilot, slot.pilot) > factor;
   });
@@ -116,7 +119,8 @@ void add_twins(const Case& measured, double contender, std::vector<Slot>& slots)
   std::erase_if(slots, [](const Slot& slot) { return slot.role == Role::kTwin; });
   std::vector<Slot> twins;
   for (const Slot& slot : slots) {
-    if (slot.role != Role::kPeer || !is_like(measured, *slot.contestant)) continue;
+    const bool against = slot.contestant->name == measured.against;
+    if (slot.role != Role::kPeer || (!against && !is_like(measured, *slot.contestant))) continue;
     if (!within(measured, contender, slot, slots)) continue;
     twins.push_back(slot);
     twins.back().role = Role::kTwin;
@@ -163,13 +167,13 @@ base::Result<void> run_rounds(const Case& measured, const Effort& effort,
   return {};
 }
 
-// Of those like ours, or of all; the one that the case is against, if there is one.
+// Of the rivals like ours, or of all rivals; the one that the case is against, if there is one.
 const Slot* best_peer(const Case& measured, bool of_all, const std::vector<Slot>& slots) {
   const Slot* best = nullptr;
   for (const Slot& slot : slots) {
     if (slot.role != Role::kPeer) continue;
     if (slot.contestant->name == measured.against) return &slot;
-    if (!of_all && !is_like(measured, *slot.contestant)) continue;
+    if (!slot.contestant->rival || (!of_all && !is_like(measured, *slot.contestant))) continue;
     if (best == nullptr ||
         better_ratio(measured.kind, median(slot.numbers), median(best->numbers)) > 1.0) {
       best = &slot;
@@ -195,6 +199,8 @@ void compare(const Case& measured, const Effort& effort, const std::vector<Slot>
   outcome.before = median(before->numbers);
   outcome.before_ratio = better_ratio(measured.kind, median(now->numbers), *outcome.before);
   outcome.before_noise = noise_band(measured.kind, now->numbers, twin->numbers, effort.seed);
+  outcome.twin = median(twin->numbers);
+  outcome.twin_ratio = better_ratio(measured.kind, median(now->numbers), *outcome.twin);
 }
 
 const Slot* twin_of(const Slot& peer, const std::vector<Slot>& slots) {
@@ -257,6 +263,9 @@ void judge(const std::vector<Bar>& bars, Outcome& outcome) {
     outcome.bar += verdict.bar;
     outcome.met = outcome.met.value_or(true) && verdict.met;
     outcome.verdicts.push_back(verdict);
+    if (bar.kind == Bar::Kind::kFloor && verdict.met && *outcome.ratio < outcome.noise->low) {
+      outcome.mark = fmt::format("within {:g} and the noise band", bar.value);
+    }
   }
 }
 
@@ -271,21 +280,8 @@ double ratio_to_best_of(const std::string& part, const Outcome& outcome) {
   return worst;
 }
 
-}  // namespace
-
-Effort quick_effort() {
-  Effort effort;
-  effort.rounds = kRoundsMin;
-  effort.seconds = 0.05;
-  effort.round_ns = 5e4;
-  return effort;
-}
-
-base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
-  TESSERA_ASSERT(
-      measured.against.empty() ||
-      std::any_of(measured.peers.begin(), measured.peers.end(),
-                  [&](const Contestant& peer) { return peer.name == measured.against; }));
+// Everybody of the case, each of whom may end it.
+base::Result<Outcome> run_contestants(const Case& measured, const Effort& effort) {
   TESSERA_TRY(auto slots, pilots(measured, effort));
   if (measured.repetitions_help) level_repetitions(slots);
   add_twins(measured, kContender, slots);
@@ -317,6 +313,41 @@ base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
   return outcome;
 }
 
+}  // namespace
+
+Effort quick_effort() {
+  Effort effort;
+  effort.rounds = kRoundsMin;
+  effort.seconds = 0.05;
+  effort.round_ns = 5e4;
+  return effort;
+}
+
+base::Result<Outcome> run_case(const Case& measured, const Effort& effort) {
+  TESSERA_ASSERT(
+      measured.against.empty() ||
+      std::any_of(measured.peers.begin(), measured.peers.end(),
+                  [&](const Contestant& peer) { return peer.name == measured.against; }));
+  if (!measured.comparison) return run_contestants(measured, effort);
+  Case compared = measured;
+  std::optional<base::Error> failed;
+  auto& before = compared.comparison->before.run;
+  before = [&failed, run = before](int64_t repetitions) {
+    auto ns = run(repetitions);
+    if (!ns) failed = ns.error();
+    return ns;
+  };
+  auto outcome = run_contestants(compared, effort);
+  if (outcome || !failed) return outcome;
+  compared.comparison.reset();  // (H9)
+  compared.not_compared = not_by_the_build_before(*failed);
+  return run_contestants(compared, effort);
+}
+
+std::string not_by_the_build_before(const base::Error& error) {
+  return "the build before cannot do it: " + error.message();
+}
+
 bool bar_met(const Bar& bar, const Outcome& outcome) {
   switch (bar.kind) {
     case Bar::Kind::kRatioAtLeast: {
@@ -331,6 +362,8 @@ bool bar_met(const Bar& bar, const Outcome& outcome) {
       return ratio_to_best_of(bar.peer, outcome) >= bar.value;
     case Bar::Kind::kNotBelowNoise:
       return outcome.ratio.has_value() && *outcome.ratio >= outcome.noise->low;
+    case Bar::Kind::kFloor:
+      return outcome.ratio.has_value() && *outcome.ratio >= bar.value;
     case Bar::Kind::kNearBest:
       return outcome.ratio.has_value() && *outcome.ratio >= std::min(bar.value, outcome.noise->low);
     case Bar::Kind::kAtMost:
@@ -352,6 +385,8 @@ std::string bar_text(const Bar& bar, const Outcome& outcome) {
       return fmt::format("at least {:g}x the best {} peer", bar.value, bar.peer);
     case Bar::Kind::kNotBelowNoise:
       return "not below the noise of the best peer";
+    case Bar::Kind::kFloor:
+      return fmt::format("at least {:g}x the best peer that does the same", bar.value);
     case Bar::Kind::kNearBest:
       return fmt::format("at least {:.3g}x the best peer, or not below its noise", bar.value);
     case Bar::Kind::kAtMost:

@@ -15,11 +15,10 @@
 //        a time or a rate.
 //   (H4) The noise band comes from the best peer and its own twin (statistics.hpp). If the best
 //        peer turns out to have no twin, the rounds are repeated with a twin for every peer.
-//   (H5) A ceiling and another build of ours are never peers. Where a case says which peers are
-//   like
-//        ours, only they are in (H3), (H4) and the twins; the others are shown, and the ratio to
-//        the best of all beside that of the like. All contestants of a case are timed by the same
-//        clock.
+//   (H5) A ceiling and another build of ours are never peers. A peer that is no rival is in (H3),
+//        (H4) and the twins only where the case is against it. Where a case says which peers are
+//        like ours, the same is true of the others, and the ratio to the best of all rivals is
+//        shown beside that of the like. All contestants of a case are timed by the same clock.
 //   (H6) Rounds end at `rounds`, or when those who run in all of them have taken `seconds`, and not
 //        less than those who do not; but not before kRoundsBelieved, if so many were asked for: the
 //        band of fewer is itself a matter of luck.
@@ -27,10 +26,13 @@
 //        cannot win, and would take the time of those who can.
 //   (H8) A peer with rounds_max runs in so many rounds, in one with kRoundsMin of them, one
 //        repetition each, without a pilot; it gets a twin only if it is the best.
-// A contestant that fails ends the case with its error. Thread safety: one thread runs cases.
+//   (H9) Where the other build fails, the case is run anew without it, and its outcome says why.
+// Any other contestant that fails ends the case with its error. Thread safety: one thread runs
+// cases.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "bench/case.hpp"
 #include "tessera/base/result.hpp"
@@ -56,6 +58,9 @@ inline constexpr int64_t kFarRounds = 3;
 // Requires a case with distinct peer names, among them the one it is against, if any. Fails as the
 // first contestant that failed.
 [[nodiscard]] base::Result<Outcome> run_case(const Case& measured, const Effort& effort);
+
+// Why a case is not compared with the other build, which failed.
+[[nodiscard]] std::string not_by_the_build_before(const base::Error& error);
 
 // Whether the outcome reaches one bar, and the bar in words, for example "ratio >= 3 to std::map".
 [[nodiscard]] bool bar_met(const Bar& bar, const Outcome& outcome);

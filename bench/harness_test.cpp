@@ -374,6 +374,76 @@ TEST(Harness, AnotherBuildIsComparedBesideThePeers) {
   EXPECT_NEAR(*run_case(measured, quick_effort())->before_ratio, 0.25, 1e-9);
 }
 
+// (H9)
+TEST(Harness, AnotherBuildThatFailsIsLeftOutAndTheCaseGoesOn) {
+  Case measured = pretended_case(Kind::kTime);
+  const auto fails_after = [&](int64_t runs) {
+    auto left = std::make_shared<int64_t>(runs);
+    measured.comparison =
+        Comparison{{"before", [left](int64_t repetitions) -> base::Result<double> {
+                      if ((*left)-- > 0) return 150.0 * double(repetitions);
+                      return base::fail(base::Code::kFailed, "a newer format");
+                    }}};
+    return run_case(measured, quick_effort());
+  };
+  for (const int64_t runs : {0, 6}) {  // in its pilot, in the rounds
+    const auto outcome = fails_after(runs);
+    ASSERT_TRUE(outcome) << outcome.error().message();
+    EXPECT_NEAR(*outcome->ratio, 3, 0.16);
+    EXPECT_FALSE(outcome->before_ratio.has_value());
+    EXPECT_EQ(outcome->not_compared, "the build before cannot do it: a newer format");
+  }
+  measured.peers[0] = {"broken", [](int64_t) -> base::Result<double> {
+                         return base::fail(base::Code::kFailed, "the peer ended");
+                       }};
+  EXPECT_FALSE(fails_after(1000)) << "a peer still ends the case";
+}
+
+TEST(Harness, ThePairOfThisBuildHasItsOwnRatio) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.ours.twin = pretend("elsewhere", {.cost = 125}).run;
+  measured.comparison = Comparison{pretend("before", {.cost = 150})};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_NEAR(*outcome->twin, 125, 1e-6);
+  EXPECT_NEAR(*outcome->twin_ratio, 1.25, 1e-6);
+  EXPECT_NEAR(*outcome->before_ratio, 1.5, 1e-6);
+}
+
+// (H5)
+TEST(Harness, RatiosAreNeverAgainstAPeerThatIsNoRival) {
+  Case measured = pretended_case(Kind::kTime);
+  measured.peers = {pretend("stock, independent", {.cost = 300}),
+                    pretend("stock, collective", {.cost = 250}),
+                    pretend("ours in another way, independent", {.cost = 110})};
+  measured.peers[2].rival = false;
+  measured.like = "independent";
+  measured.bars = {{Bar::Kind::kRatioToBestOf, 1.2, "ours"}, {Bar::Kind::kRatioAtLeast, 2.9}};
+  const auto outcome = run_case(measured, quick_effort());
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->best_peer, "stock, independent");
+  EXPECT_EQ(outcome->best_of_all, "stock, collective");
+  EXPECT_NEAR(outcome->peers.at("ours in another way, independent"), 110, 1e-6) << "it is shown";
+  ASSERT_EQ(outcome->verdicts.size(), 2U);
+  EXPECT_FALSE(outcome->verdicts[0].met) << "it may have a bar";
+  EXPECT_TRUE(outcome->verdicts[1].met);
+}
+
+TEST(Harness, BetweenItsFloorAndTheNoiseACaseIsMarked) {
+  const auto at = [](double cost) {
+    Case measured = pretended_case(Kind::kTime);
+    measured.ours = pretend("ours", {.cost = cost});
+    measured.peers = {pretend("peer", {.cost = 90})};  // without noise
+    measured.bars = {{Bar::Kind::kFloor, 0.85}};
+    return run_case(measured, quick_effort()).value();
+  };
+  EXPECT_EQ(at(80).mark, "");
+  EXPECT_EQ(at(100).met, true);
+  EXPECT_EQ(at(100).mark, "within 0.85 and the noise band");
+  EXPECT_EQ(at(110).met, false);
+  EXPECT_EQ(at(110).mark, "") << "it is missed, which is worse";
+}
+
 // (H6): however little time a case is given, what is believed comes from enough rounds.
 TEST(Harness, RoundsEndWithTheTimeButNotTooEarly) {
   const auto runs_in = [](int64_t rounds) {

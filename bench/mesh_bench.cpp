@@ -106,8 +106,8 @@ base::Result<Case> own_case(const Spot& spot, const Tools& tools) {
   measured.repetitions_help = is_slow(spot);
   TESSERA_TRY(const Contestant ours, own_contestant(spot, Policy::kOptimal, kAutomatic, tools));
   TESSERA_TRY(const Operation operation, operation_of(spot, Policy::kOptimal, kAutomatic, tools));
-  set_ours(tools.pool, ours.name, own_job(spot.ranks), operation, measured);
   if (spot.load == 1) measured.not_compared = "meshes with 1 double a node";
+  set_ours(tools.pool, ours.name, own_job(spot.ranks), operation, measured);
   return measured;
 }
 

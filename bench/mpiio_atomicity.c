@@ -1,4 +1,5 @@
-/* What atomic mode leaves: overlapping strided writes by all ranks at once (mpiio_peer.h).
+/* What atomic mode leaves: overlapping strided writes by all ranks at once (mpiio_peer.h). At the
+ * end, what views with gaps and without them cost in turn.
  *
  * In each round every rank writes runs of kRunBytes, one in each of many blocks; the runs of any
  * two ranks overlap in every block that both touch, and which blocks those are changes by round.
@@ -25,6 +26,9 @@ enum {
   kBlocks = kRuns + kDriftMax,
   kRanksMax = 16,
   kRoundsNamed = 15, /* rounds that bytes tell apart */
+  kAlternatingRuns = 64,
+  kAlternatingRunBytes = 100,
+  kAlternatingBytes = kAlternatingRuns * kAlternatingRunBytes, /* of a rank */
 };
 
 struct Round {
@@ -181,6 +185,84 @@ const char* check_atomicity(struct Session* session, const struct Request* reque
   if (error == NULL) error = run_rounds(session, file, fd, rounds, found);
   if (fd >= 0) close(fd);
   if (file != MPI_FILE_NULL) MPI_File_close(&file);
+  if (session->rank == 0) unlink(path);
+  return error;
+}
+
+/* --- views with gaps and views without them, in turn -------------------------------------------
+ */
+
+struct Alternating {
+  MPI_File file;
+  MPI_Datatype spread; /* the runs of a rank among those of the others */
+  int rank, ranks;
+  unsigned char* all; /* what rank 0 reads */
+};
+
+static int view_of(const struct Alternating* alternating, MPI_Offset begin, MPI_Datatype type) {
+  return MPI_File_set_view(alternating->file, begin, MPI_BYTE, type, "native", MPI_INFO_NULL);
+}
+
+static int write_spread(const struct Alternating* alternating, int value) {
+  unsigned char data[kAlternatingBytes];
+  memset(data, value, sizeof data);
+  const int code = view_of(alternating, (MPI_Offset)alternating->rank * kAlternatingRunBytes,
+                           alternating->spread);
+  if (code != MPI_SUCCESS) return code;
+  return MPI_File_write_at(alternating->file, 0, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+}
+
+static const char* read_whole(const struct Alternating* alternating, int value) {
+  int code = view_of(alternating, 0, MPI_BYTE);
+  if (code != MPI_SUCCESS || alternating->rank != 0) return mpi_error_text(code);
+  const int bytes = kAlternatingBytes * alternating->ranks;
+  memset(alternating->all, ~value, (size_t)bytes);
+  code =
+      MPI_File_read_at(alternating->file, 0, alternating->all, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  for (int i = 0; code == MPI_SUCCESS && i < bytes; ++i) {
+    if (alternating->all[i] != value) return "wrong contents: a read is not of its round";
+  }
+  return mpi_error_text(code);
+}
+
+static const char* alternate(const struct Alternating* alternating, int64_t rounds, double* ns) {
+  double mine[2], all[2];
+  const char* error = NULL;
+  MPI_Barrier(MPI_COMM_WORLD);
+  mine[0] = -now_ns();
+  for (int64_t round = 0; round < rounds; ++round) {
+    const int value = (int)(1 + round % 100);
+    const char* written = mpi_error_text(write_spread(alternating, value));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const char* read = read_whole(alternating, value);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (error == NULL) error = written != NULL ? written : read;
+  }
+  mine[1] = now_ns();
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  *ns = all[0] + all[1];
+  return agreed(error);
+}
+
+const char* measure_alternating(struct Session* session, const struct Request* request,
+                                int64_t rounds, double* ns) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/alternating", session->folder);
+  struct Alternating alternating = {.file = MPI_FILE_NULL,
+                                    .rank = session->rank,
+                                    .ranks = session->ranks,
+                                    .all = malloc((size_t)kAlternatingBytes * session->ranks)};
+  int code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE, request->hints,
+                           &alternating.file);
+  if (code == MPI_SUCCESS && request->atomic) code = MPI_File_set_atomicity(alternating.file, 1);
+  const char* error = agreed(alternating.all == NULL ? "no memory" : mpi_error_text(code));
+  MPI_Type_vector(kAlternatingRuns, kAlternatingRunBytes, kAlternatingRunBytes * session->ranks,
+                  MPI_BYTE, &alternating.spread);
+  MPI_Type_commit(&alternating.spread);
+  if (error == NULL) error = alternate(&alternating, rounds, ns);
+  MPI_Type_free(&alternating.spread);
+  if (alternating.file != MPI_FILE_NULL) MPI_File_close(&alternating.file);
+  free(alternating.all);
   if (session->rank == 0) unlink(path);
   return error;
 }

@@ -13,6 +13,7 @@ namespace tessera::bench {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr double kFloorToStock = 0.85;
 
 enum class Directions { kRead, kWrite, kBoth };
 
@@ -159,21 +160,6 @@ std::vector<Work> works_at(const Place& place) {
   return works;
 }
 
-std::vector<Bar> bars_of(const Place& place, const Work& work, Access access) {
-  std::vector<Bar> bars = {{Bar::Kind::kNotBelowNoise}};
-  if (access != Access::kCollective || work.record_bytes == 0) return bars;
-  const auto hold = [&bars](double to_collective, double to_any) {
-    bars.push_back({Bar::Kind::kRatioToBestOf, to_collective, "collective"});
-    bars.push_back({Bar::Kind::kRatioToAny, to_any});
-  };
-  if (place.mpi == "openmpi" && place.ranks >= 4) {
-    work.record_bytes == 8 ? hold(40, 2.5) : hold(5, 1.5);
-  } else if (place.mpi == "mpich" && place.ranks == 2 && work.record_bytes == 8) {
-    hold(20, 2);
-  }
-  return bars;
-}
-
 // What one case measures.
 struct Spot {
   Place place;
@@ -199,8 +185,8 @@ base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& p
   measured.unit_ns = 1e6;
   measured.x = spot.place.ranks;
   measured.x_label = "ranks";
-  set_ours(pool, "Tessera", ours, operation, measured);
   measured.not_compared = spot.work.not_compared;
+  set_ours(pool, "Tessera", ours, operation, measured);
   measured.like = name_of(spot.access);
   for (const StockMode& mode : field.contenders) {
     measured.peers.push_back(stock_contestant(pool, mode, operation));
@@ -209,7 +195,12 @@ base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& p
   operation.access = Access::kPosix;
   measured.ceiling = {spot.flow == Flow::kRead ? "pread in one piece" : "pwrite in one piece",
                       runner(pool, field.contenders.front().kind, false, operation)};
-  measured.bars = bars_of(spot.place, spot.work, spot.access);
+  measured.bars = {{Bar::Kind::kFloor, kFloorToStock}};
+  if (spot.access == Access::kCollective && spot.work.record_bytes != 0) {
+    for (const Bar& bar : column_bars(spot.place.mpi, spot.place.ranks, spot.work.record_bytes)) {
+      measured.bars.push_back(bar);
+    }
+  }
   measured.note = field.note + spot.work.note;
   return measured;
 }
@@ -250,6 +241,20 @@ std::vector<std::pair<Flow, Access>> moves_of(const Work& work) {
 }
 
 }  // namespace
+
+std::vector<Bar> column_bars(const std::string& mpi, int ranks, int64_t record_bytes) {
+  const Bar collective = {Bar::Kind::kRatioToBestOf, 0, "collective"};
+  std::vector<Bar> bars;
+  const auto hold = [&](double to_collective, double to_any) {
+    bars.push_back(collective);
+    bars.back().value = to_collective;
+    if (to_any > 0) bars.push_back({Bar::Kind::kRatioToAny, to_any});
+  };
+  const bool small = record_bytes == 8;
+  if (mpi == "openmpi" && ranks >= 4) small ? hold(40, 2.5) : hold(5, 1.5);
+  if (mpi == "mpich" && small) ranks >= 4 ? hold(40, 0) : hold(20, 2);
+  return bars;
+}
 
 std::vector<CaseMaker> mpiio_cases(const std::shared_ptr<MpiPool>& pool) {
   const auto fields = std::make_shared<Fields>(pool);

@@ -4,7 +4,9 @@
 // in mpiio_resource_bench.hpp. Thread safety: one thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/bench.hpp"
@@ -14,6 +16,9 @@ namespace tessera::bench {
 
 // In the order of MPIs and ranks, which is the order in which jobs are started and ended.
 [[nodiscard]] std::vector<CaseMaker> mpiio_cases(const std::shared_ptr<MpiPool>& pool);
+
+// What collective accesses of records dealt in turn are held to besides.
+[[nodiscard]] std::vector<Bar> column_bars(const std::string& mpi, int ranks, int64_t record_bytes);
 
 // What a case must reach.
 inline constexpr double kMpiioMeanBar = 2.0;

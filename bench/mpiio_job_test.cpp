@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -123,6 +124,31 @@ TEST_P(MpiJobTest, GoesOnAfterAWrongCommandAndEndsWithItsFiles) {
   const auto memory = job.ask("memory write", 20);
   ASSERT_TRUE(memory) << memory.error().message();
   EXPECT_EQ(memory->size(), 3U);
+}
+
+TEST_P(MpiJobTest, AlternatesViewsAndMakesFiles) {
+  const JobKind& kind = GetParam().kind;
+  const auto started = pool_.job(kind, false);
+  if (!started && started.error().code == base::Code::kNotFound) {
+    GTEST_SKIP() << started.error().message();
+  }
+  ASSERT_TRUE(started) << started.error().message();
+  MpiJob& job = **started;
+  const auto ns = [&job](const std::string& command) {
+    const auto answer = job.ask(command, 20);
+    EXPECT_TRUE(answer) << answer.error().message();
+    return answer ? answer->at(0) : 0;
+  };
+  EXPECT_GT(ns("alternating 5 a -"), 0);
+  EXPECT_GT(ns("files 3 -"), 0);
+  if (kind.tessera) {
+    EXPECT_GT(ns("files 3 obj:"), 0);
+  }
+  const std::filesystem::directory_iterator left(job.folder());
+  for (const auto& entry : left) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("file.")) << entry.path();
+    EXPECT_NE(entry.path().filename(), "alternating");
+  }
 }
 
 // Two choices of who writes which of ten nodes, and one that leaves nodes out.

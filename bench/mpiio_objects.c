@@ -1,5 +1,5 @@
-/* Object files, for the job that has our library: how they are made and checked, and what sharing
- * costs (mpiio_peer.h). */
+/* Object files, for the job that has our library: how they are made and checked, what sharing
+ * costs, and what creating many costs, of any library (mpiio_peer.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,4 +183,40 @@ const char* measure_sharing(struct Session* session, const char* way, int64_t ro
   if (session->rank == 0) unlink(strchr(path, ':') + 1);
   MPI_Barrier(MPI_COMM_WORLD);
   return error != NULL ? error : agreed(mpi_error_text(code));
+}
+
+/* --- many files, untouched ---------------------------------------------------------------------
+ */
+
+static void file_path(const struct Session* session, int64_t number, const char* prefix,
+                      char path[512]) {
+  snprintf(path, 512, "%s%s/file.%lld", prefix, session->folder, (long long)number);
+}
+
+static int create_and_close(const struct Session* session, int64_t number, const char* prefix) {
+  char path[512];
+  MPI_File file;
+  file_path(session, number, prefix, path);
+  const int code =
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  return code == MPI_SUCCESS ? MPI_File_close(&file) : code;
+}
+
+const char* measure_files(struct Session* session, int64_t count, const char* prefix, double* ns) {
+  double mine[2], all[2];
+  int code = MPI_SUCCESS;
+  MPI_Barrier(MPI_COMM_WORLD);
+  mine[0] = -now_ns();
+  for (int64_t i = 0; i < count && code == MPI_SUCCESS; ++i) {
+    code = create_and_close(session, i, prefix);
+  }
+  mine[1] = now_ns();
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  *ns = all[0] + all[1];
+  for (int64_t i = 0; i < count && session->rank == 0; ++i) {
+    char path[512];
+    file_path(session, i, "", path);
+    unlink(path);
+  }
+  return agreed(mpi_error_text(code));
 }

@@ -15,6 +15,10 @@
  *       key=value,key=value or -
  *   atomicity OPERATIONS FLAGS HINTS                    -> ok VIOLATIONS OVERLAPS
  *       overlapping strided writes by all ranks (mpiio_atomicity.c); without a in FLAGS not atomic
+ *   alternating ROUNDS FLAGS HINTS                      -> ok NANOSECONDS
+ *       strided writes and contiguous reads in turn (mpiio_atomicity.c), FLAGS as for atomicity
+ *   files COUNT PREFIX                                  -> ok NANOSECONDS
+ *       creates and closes files, each of which all ranks open (mpiio_objects.c); PREFIX obj: or -
  *   sharing WAY ROUNDS HINTS                            -> ok NANOSECONDS
  *       ranks that share bytes of an object file (mpiio_objects.c)
  *   produce FRAMES SIDE STEPS                           -> ok NANOSECONDS COMPUTE-NS
@@ -177,6 +181,33 @@ static const char* answer_atomicity(struct Session* session, const char* line, c
   return error;
 }
 
+static const char* answer_alternating(struct Session* session, const char* line, char* out,
+                                      size_t size) {
+  int64_t rounds;
+  char flags[8], hints[512];
+  struct Request request;
+  memset(&request, 0, sizeof request);
+  if (sscanf(line, "alternating %" SCNd64 " %7s %511s", &rounds, flags, hints) != 3)
+    return "not understood";
+  parse_flags(flags, &request);
+  parse_hints(hints, &request.hints);
+  double ns = 0;
+  const char* error = measure_alternating(session, &request, rounds, &ns);
+  if (request.hints != MPI_INFO_NULL) MPI_Info_free(&request.hints);
+  snprintf(out, size, "ok %.0f", ns);
+  return error;
+}
+
+static const char* answer_files(struct Session* session, const char* line, char* out, size_t size) {
+  int64_t count;
+  char prefix[8];
+  if (sscanf(line, "files %" SCNd64 " %7s", &count, prefix) != 2) return "not understood";
+  double ns = 0;
+  const char* error = measure_files(session, count, strcmp(prefix, "-") == 0 ? "" : prefix, &ns);
+  snprintf(out, size, "ok %.0f", ns);
+  return error;
+}
+
 static const char* answer_sharing(struct Session* session, const char* line, char* out,
                                   size_t size) {
   char way[32], hints[512];
@@ -211,6 +242,8 @@ static void answer(struct Session* session, const char* line, char* out, size_t 
   if (strncmp(line, "memory ", 7) == 0) error = answer_memory(session, line, out, size);
   if (strncmp(line, "overlap ", 8) == 0) error = answer_overlap(session, line, out, size);
   if (strncmp(line, "atomicity ", 10) == 0) error = answer_atomicity(session, line, out, size);
+  if (strncmp(line, "alternating ", 12) == 0) error = answer_alternating(session, line, out, size);
+  if (strncmp(line, "files ", 6) == 0) error = answer_files(session, line, out, size);
   if (strncmp(line, "sharing ", 8) == 0) error = answer_sharing(session, line, out, size);
   if (strncmp(line, "produce ", 8) == 0) error = answer_produce(session, line, out, size);
   if (error != NULL) snprintf(out, size, "error %s", error);

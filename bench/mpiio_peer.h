@@ -112,6 +112,10 @@ const char* objects_check(const struct Session* session, enum Objects which, uin
 const char* measure_sharing(struct Session* session, const char* way, int64_t rounds,
                             MPI_Info hints, double* ns);
 
+/* Creates and closes so many files, one after the other, with a prefix before their paths; needs no
+ * workload. */
+const char* measure_files(struct Session* session, int64_t count, const char* prefix, double* ns);
+
 /* Opens the data file, sets the view, and moves the whole buffer once. */
 int open_view(struct Session* session, const struct Request* request, MPI_File* file);
 int move_once(struct Session* session, const struct Request* request, MPI_File file);
@@ -152,5 +156,11 @@ struct AtomicityFound {
 /* Overlapping strided writes of all ranks at once, `operations` in all; needs no workload. */
 const char* check_atomicity(struct Session* session, const struct Request* request,
                             int64_t operations, struct AtomicityFound* found);
+
+/* Rounds in which all ranks write interleaved runs and rank 0 then reads all of them through a
+ * contiguous view of the same open file; fails if what it reads is not of this round. Needs no
+ * workload. */
+const char* measure_alternating(struct Session* session, const struct Request* request,
+                                int64_t rounds, double* ns);
 
 #endif

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "bench/harness.hpp"
 #include "bench/other_build.hpp"
 
 namespace tessera::bench {
@@ -181,9 +182,18 @@ void set_ours(const std::shared_ptr<MpiPool>& pool, const std::string& name, con
               const Operation& operation, Case& measured) {
   measured.ours = {name, runner(pool, kind, false, operation), runner(pool, kind, true, operation)};
   if (other_build().empty()) return;
-  JobKind before = kind;
-  before.build = other_build();
+  const JobKind before = before_of(kind);
+  if (const auto right = pool->verify(before, false, operation); !right) {
+    measured.not_compared = not_by_the_build_before(right.error());
+    return;
+  }
   measured.comparison = Comparison{{"before", runner(pool, before, false, operation)}};
+}
+
+JobKind before_of(const JobKind& ours) {
+  JobKind before = ours;
+  before.build = other_build();
+  return before;
 }
 
 Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool, const StockMode& mode,

@@ -84,9 +84,13 @@ class Fields {
 // The operation as a mode does it.
 [[nodiscard]] Operation as_in(const StockMode& mode, const Operation& operation);
 
-// Ours at an operation for a case, by this build and, where a run is against another, by that one.
+// Ours at an operation for a case, by this build and, where a run is against another, by that one;
+// what that one moves is checked. If it cannot do it, the case is not compared and says why.
 void set_ours(const std::shared_ptr<MpiPool>& pool, const std::string& name, const JobKind& kind,
               const Operation& operation, Case& measured);
+
+// The job of ours as the other build runs it.
+[[nodiscard]] JobKind before_of(const JobKind& ours);
 
 // A mode at an operation, as find_field() tries it.
 [[nodiscard]] Contestant stock_contestant(const std::shared_ptr<MpiPool>& pool,

@@ -7,6 +7,7 @@
 
 #include "bench/harness.hpp"
 #include "bench/mpiio_stock.hpp"
+#include "bench/other_build.hpp"
 #include "bench/tile_reading.hpp"
 
 namespace tessera::bench {
@@ -22,6 +23,7 @@ constexpr double kOfStockSynced = 3;
 // How often an open file is read where the read alone is measured.
 constexpr int64_t kReadsOfAnOpenFile = 8;
 constexpr int64_t kSharingRounds = 200;
+constexpr int64_t kFilesAtOnce = 300;
 constexpr double kAnswerSeconds = 300;
 
 using Pool = std::shared_ptr<MpiPool>;
@@ -84,11 +86,10 @@ Operation operation_of(const Reading& reading) {
   return operation;
 }
 
-// All modes of that access, for walls of so many ranks that full rounds of a field take too long:
+// All modes of both kinds, for walls of so many ranks that full rounds of a field take too long:
 // each runs in few rounds, one repetition each, without a second job.
 void add_tried_stock(const Machine& machine, const Reading& reading, Case& measured) {
   for (const StockMode& mode : stock_modes(kOpenMpi, reading.ranks())) {
-    if (mode.collective() != (reading.access == Access::kCollective)) continue;
     const auto tried = machine.pool->verify(mode.kind, false, as_in(mode, operation_of(reading)));
     if (!tried) {
       measured.note += fmt::format("{} is out: {}; ", mode.name, tried.error().message());
@@ -117,6 +118,22 @@ void repeat_each(int64_t times, Case& measured) {
   measured.amount *= static_cast<double>(times);
 }
 
+// Ours, and where it is compared all on files of one layout.
+base::Result<void> set_reader(const Machine& machine, const Reading& reading,
+                              const Operation& objects, Case& measured) {
+  const JobKind ours = tessera_at(reading.ranks());
+  const std::string name = "Tessera, object file";
+  if (!reading.in_full()) {
+    measured.ours = {name, runner(machine.pool, ours, false, objects)};
+    measured.not_compared = "two more jobs of so many ranks have no room";
+    return {};
+  }
+  if (reading.timed == Timed::kWhole) measured.not_compared = kOpenToClose;
+  set_ours(machine.pool, name, ours, objects, measured);
+  if (!reading.replicated) return {};
+  return put_compared_tiles_in_one_place(*machine.pool, reading.side, objects, measured);
+}
+
 base::Result<Case> make_read_case(const Machine& machine, const Reading& reading) {
   const Operation plain = operation_of(reading);
   Operation objects = plain;
@@ -129,14 +146,12 @@ base::Result<Case> make_read_case(const Machine& machine, const Reading& reading
     TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
   }
   Case measured = timed_case(reading.ranks());
-  set_ours(machine.pool, "Tessera, object file", ours, objects, measured);
-  if (reading.timed == Timed::kWhole) measured.not_compared = kOpenToClose;
+  TESSERA_TRY_VOID(set_reader(machine, reading, objects, measured));
   measured.like = name_of(reading.access);
   if (reading.in_full()) {
     TESSERA_TRY_VOID(add_stock(machine, reading.ranks(), plain, false, measured));
   } else {
     add_tried_stock(machine, reading, measured);
-    measured.comparison.reset();  // two more jobs of so many ranks have no room
   }
   Operation in_one_piece = plain;
   in_one_piece.access = Access::kPosix;
@@ -192,7 +207,8 @@ const Writing kWritings[] = {
     {"tile write 4x4", {"tile", {0, 0, 0}}, 16},
 };
 
-// Our linear file, both ways: an object file must not be a step back.
+// Our linear file, both ways: an object file must not be a step back. No rival, since the ratio is
+// against stock.
 void add_linear(const Machine& machine, const Operation& operation, const JobKind& ours,
                 Case& measured) {
   for (const Access access : {Access::kIndependent, Access::kCollective}) {
@@ -201,6 +217,7 @@ void add_linear(const Machine& machine, const Operation& operation, const JobKin
     measured.peers.push_back({fmt::format("{}, {}", kLinear, name_of(access)),
                               runner(machine.pool, ours, false, linear),
                               runner(machine.pool, ours, true, linear)});
+    measured.peers.back().rival = false;
   }
 }
 
@@ -215,8 +232,8 @@ base::Result<Case> make_write_case(const Machine& machine, const Writing& writin
   const JobKind ours = tessera_at(writing.ranks);
   TESSERA_TRY_VOID(machine.pool->verify(ours, false, objects));
   Case measured = timed_case(writing.ranks);
-  set_ours(machine.pool, "Tessera, object file", ours, objects, measured);
   measured.not_compared = kOpenToClose;
+  set_ours(machine.pool, "Tessera, object file", ours, objects, measured);
   measured.like = name_of(access);
   TESSERA_TRY_VOID(add_stock(machine, writing.ranks, plain, writing.small_pieces, measured));
   add_linear(machine, plain, ours, measured);
@@ -233,27 +250,29 @@ base::Result<Case> make_write_case(const Machine& machine, const Writing& writin
 
 // --- sharing
 
-base::Result<double> share(const Pool& pool, int ranks, const std::string& way,
-                           const std::string& hints) {
-  TESSERA_TRY(MpiJob * job, pool->job(tessera_at(ranks), false));
-  TESSERA_TRY(
-      const auto answer,
-      job->ask(fmt::format("sharing {} {} {}", way, kSharingRounds, hints), kAnswerSeconds));
-  if (answer.size() != 1) return base::fail(base::Code::kFailed, "the peer answered no time");
-  return answer[0];
+// The time that a job answers to a command, so often.
+Contestant asking(const std::string& name, const Pool& pool, const JobKind& kind,
+                  const std::string& command) {
+  const auto run_in = [=](bool twin) {
+    return [=](int64_t repetitions) -> base::Result<double> {
+      TESSERA_TRY(MpiJob * job, pool->job(kind, twin));
+      double ns = 0;
+      for (int64_t i = 0; i < repetitions; ++i) {
+        TESSERA_TRY(const auto answer, job->ask(command, kAnswerSeconds));
+        if (answer.size() != 1) return base::fail(base::Code::kFailed, "the peer answered no time");
+        ns += answer[0];
+      }
+      return ns;
+    };
+  };
+  return {name, run_in(false), run_in(true)};
 }
 
-Contestant sharing_contestant(const Pool& pool, int ranks, const std::string& way,
-                              const std::string& how) {
-  const auto run = [=](int64_t repetitions) -> base::Result<double> {
-    double ns = 0;
-    for (int64_t i = 0; i < repetitions; ++i) {
-      TESSERA_TRY(const double one, share(pool, ranks, way, "tessera_shared_writes=" + how));
-      ns += one;
-    }
-    return ns;
-  };
-  return {how, run};
+// By jobs of this build, or of the other one.
+Contestant sharing_contestant(const std::string& name, const Pool& pool, const JobKind& kind,
+                              const std::string& way, const std::string& how) {
+  return asking(name, pool, kind,
+                fmt::format("sharing {} {} tessera_shared_writes={}", way, kSharingRounds, how));
 }
 
 base::Result<Case> make_sharing_case(const Machine& machine, int ranks, const std::string& way) {
@@ -261,11 +280,47 @@ base::Result<Case> make_sharing_case(const Machine& machine, int ranks, const st
   measured.unit = "us per round";
   measured.unit_ns = 1e3;
   measured.amount = static_cast<double>(kSharingRounds);
-  measured.ours = sharing_contestant(machine.pool, ranks, way, "automatic");
-  measured.peers = {sharing_contestant(machine.pool, ranks, way, "forward"),
-                    sharing_contestant(machine.pool, ranks, way, "migrate")};
+  const JobKind ours = tessera_at(ranks);
+  const char* as_it_comes = "automatic";
+  measured.ours = sharing_contestant(as_it_comes, machine.pool, ours, way, as_it_comes);
+  for (const char* how : {"forward", "migrate"}) {
+    measured.peers.push_back(sharing_contestant(how, machine.pool, ours, way, how));
+    measured.peers.back().twin = nullptr;
+  }
+  if (!other_build().empty()) {
+    const JobKind before = before_of(ours);
+    measured.comparison =
+        Comparison{sharing_contestant("before", machine.pool, before, way, as_it_comes)};
+  }
   measured.bars = {{Bar::Kind::kNotBelowNoise}};
   measured.note = fmt::format("1 MiB at a time, {} rounds and a sync", kSharingRounds);
+  return measured;
+}
+
+// --- many files
+
+// Ours as object files, beside ours and stock as plain ones; reported, since nobody waits for it.
+base::Result<Case> make_files_case(const Machine& machine, int ranks) {
+  const auto creating = [&](const std::string& name, const JobKind& kind, const char* prefix) {
+    return asking(name, machine.pool, kind, fmt::format("files {} {}", kFilesAtOnce, prefix));
+  };
+  const JobKind ours = tessera_at(ranks);
+  Case measured = timed_case(ranks);
+  measured.unit = "us per file";
+  measured.unit_ns = 1e3;
+  measured.amount = static_cast<double>(kFilesAtOnce);
+  measured.ours = creating("Tessera, object files", ours, "obj:");
+  measured.against = "Tessera, plain files";
+  measured.peers = {
+      creating(measured.against, ours, "-"),
+      creating("OMPIO, plain files", {kOpenMpi, "OMPIO", ranks}, "-"),
+      creating("ROMIO, plain files", {kOpenMpi, "ROMIO", ranks, {"--mca", "io", "romio321"}}, "-")};
+  if (!other_build().empty()) {
+    measured.comparison = Comparison{creating("before", before_of(ours), "obj:")};
+  }
+  measured.not_compared = kOpenToClose;
+  measured.in_mean = false;
+  measured.note = fmt::format("{} files, created and closed by all ranks, untouched", kFilesAtOnce);
   return measured;
 }
 
@@ -292,6 +347,8 @@ std::vector<CaseMaker> object_file_cases() {
     cases.push_back({fmt::format("sharing: {}, 4 ranks", way), "object files: sharing",
                      [=] { return make_sharing_case(machine, 4, way); }});
   }
+  cases.push_back({fmt::format("create and close {} files, 4 ranks", kFilesAtOnce),
+                   "object files: many files", [=] { return make_files_case(machine, 4); }});
   return cases;
 }
 

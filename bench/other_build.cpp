@@ -1,6 +1,10 @@
 #include "bench/other_build.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
+
+#include "tessera/port/start_program.hpp"
 
 namespace tessera::bench {
 
@@ -27,6 +31,21 @@ base::Result<void> set_other_build(const std::string& folder) {
   }
   return base::fail(base::Code::kNotFound,
                     folder + " is no build of Tessera: it has no lib/libtessera-mpiio-*.so");
+}
+
+base::Result<void> run_tessera(const std::string& build, const std::vector<std::string>& words) {
+  std::error_code error;
+  std::filesystem::path folder = build;
+  if (build.empty()) {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+    folder = self.parent_path().parent_path();
+  }
+  std::vector<std::string> command = {(folder / "bin" / "tessera").string()};
+  command.insert(command.end(), words.begin(), words.end());
+  TESSERA_TRY(const int status, port::run_program(command, {}));
+  if (status == 0) return {};
+  return base::fail(base::Code::kFailed,
+                    fmt::format("{} {} ended with {}", command[0], words.at(0), status));
 }
 
 }  // namespace tessera::bench

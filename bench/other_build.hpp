@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tessera/base/result.hpp"
 
@@ -15,5 +16,10 @@ namespace tessera::bench {
 // A build or an installation, or none where the name is empty. Fails with kNotFound where it has no
 // library to preload.
 [[nodiscard]] base::Result<void> set_other_build(const std::string& folder);
+
+// `tessera` of a build with these words; of this build where the name is empty. Fails with kFailed
+// unless it ends with 0, and where it cannot be started.
+[[nodiscard]] base::Result<void> run_tessera(const std::string& build,
+                                             const std::vector<std::string>& words);
 
 }  // namespace tessera::bench

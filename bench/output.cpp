@@ -72,12 +72,23 @@ bool counts_in_mean(const Outcome& outcome) {
   return outcome.in_mean && outcome.kind != Kind::kSize && outcome.ratio.value_or(0) > 0;
 }
 
+// Empty: it counts in the mean against the other build.
+std::string why_not_in_against_mean(const Outcome& outcome) {
+  if (!outcome.not_compared.empty()) return outcome.not_compared;
+  if (!outcome.before_ratio) {
+    return outcome.kind == Kind::kSize ? "a figure that is not timed" : "only this build runs it";
+  }
+  return *outcome.before_ratio > 0 ? "" : "no time was measured";
+}
+
 void write_against(JsonWriter& json, const Outcome& outcome) {
   json.key("against").begin_object(JsonWriter::Layout::kOneLine);
   write_number(json, "before", outcome.before);
   write_number(json, "ratio", outcome.before_ratio);
   write_noise(json, outcome.before_noise);
-  json.member("in_mean", outcome.not_compared.empty());
+  write_number(json, "twin", outcome.twin);
+  write_number(json, "twin_ratio", outcome.twin_ratio);
+  json.member("in_mean", why_not_in_against_mean(outcome).empty());
   json.member("not_compared", outcome.not_compared).end_object();
 }
 
@@ -94,12 +105,30 @@ void write_case(JsonWriter& json, const Outcome& outcome) {
   write_number(json, "spread", outcome.spread);
   write_paper(json, outcome.paper);
   json.member("note", outcome.note);
+  if (!outcome.mark.empty()) json.member("mark", outcome.mark);
   if (outcome.ratio_of_all) write_number(json, "ratio_of_all", outcome.ratio_of_all);
   if (outcome.before) write_against(json, outcome);
   if (outcome.x) write_number(json, "x", outcome.x);
   write_numbers(json, "peer_spread", outcome.peer_spread);
   if (!outcome.dropped.empty()) write_numbers(json, "dropped", outcome.dropped);
   if (outcome.met) write_verdicts(json, outcome);
+  json.end_object();
+}
+
+void write_names(JsonWriter& json, const char* name, const std::vector<std::string>& names) {
+  json.key(name).begin_array(JsonWriter::Layout::kOneLine);
+  for (const std::string& one : names) json.value(one);
+  json.end_array();
+}
+
+void write_against_summary(JsonWriter& json, const Summary& summary) {
+  write_number(json, "against_geometric_mean", summary.against_mean);
+  write_number(json, "against_twin_geometric_mean", summary.against_twin_mean);
+  json.member("against_cases", summary.against_cases);
+  json.key("against_left_out").begin_object(JsonWriter::Layout::kOneLine);
+  for (const auto& [reason, names] : summary.not_compared) {
+    write_names(json, reason.c_str(), names);
+  }
   json.end_object();
 }
 
@@ -113,10 +142,8 @@ void write_summary(JsonWriter& json, const BenchRun& run) {
   write_number(json, "geometric_mean", summary.geometric_mean);
   write_number(json, "geometric_mean_bar", run.mean_bar);
   if (summary.mean_met) json.member("geometric_mean_met", *summary.mean_met);
-  if (summary.against_mean || !summary.not_compared.empty()) {
-    write_number(json, "against_geometric_mean", summary.against_mean);
-    json.member("against_cases", summary.against_cases);
-  }
+  if (run.against) write_against_summary(json, summary);
+  write_names(json, "marked", summary.marked);
   json.end_object();
 }
 
@@ -139,11 +166,11 @@ std::string detail_line(const Outcome& outcome) {
                     outcome.best_of_all, number_text(*outcome.ratio_of_all)));
   }
   if (outcome.before) {
-    add(fmt::format("before {}, {:.3f}x, A/A {:.3f}-{:.3f}{}", number_text(*outcome.before),
-                    *outcome.before_ratio, outcome.before_noise->low, outcome.before_noise->high,
-                    outcome.not_compared.empty()
-                        ? ""
-                        : fmt::format(", not in the mean: {}", outcome.not_compared)));
+    add(fmt::format("before {}, {:.3f}x, A/A {:.3f}-{:.3f}", number_text(*outcome.before),
+                    *outcome.before_ratio, outcome.before_noise->low, outcome.before_noise->high));
+  }
+  if (!outcome.not_compared.empty()) {
+    add(fmt::format("not in the mean: {}", outcome.not_compared));
   }
   if (outcome.ceiling) {
     add(fmt::format("ceiling {} {}, ours {}", outcome.ceiling_name, number_text(*outcome.ceiling),
@@ -153,8 +180,47 @@ std::string detail_line(const Outcome& outcome) {
     add(fmt::format("paper: {} ({})", outcome.paper->figure, outcome.paper->source));
   }
   if (outcome.met) add(fmt::format("{}: {}", outcome.bar, *outcome.met ? "met" : "NOT MET"));
+  add(outcome.mark);
   add(outcome.note);
   return line.empty() ? line : "    " + line + "\n";
+}
+
+// The pair of this build has its mean over the same cases.
+void summarise_against(const BenchRun& run, Summary& summary) {
+  double logarithms = 0;
+  double twin_logarithms = 0;
+  for (const Outcome& outcome : run.outcomes) {
+    const std::string why = why_not_in_against_mean(outcome);
+    if (!why.empty()) {
+      summary.not_compared[why].push_back(outcome.name);
+      continue;
+    }
+    logarithms += std::log(*outcome.before_ratio);
+    twin_logarithms += std::log(*outcome.twin_ratio);
+    ++summary.against_cases;
+  }
+  for (const NotRun& missing : run.not_run)
+    summary.not_compared[missing.why].push_back(missing.name);
+  if (summary.against_cases == 0) return;
+  const auto cases = static_cast<double>(summary.against_cases);
+  summary.against_mean = std::exp(logarithms / cases);
+  summary.against_twin_mean = std::exp(twin_logarithms / cases);
+}
+
+std::string against_text(const Summary& summary) {
+  std::string text = "against the build before: no case is compared\n";
+  if (summary.against_mean) {
+    text = fmt::format(
+        "against the build before: geometric mean {:.3f} of {} cases; of this build against itself "
+        "(A/A) {:.3f}\n",
+        *summary.against_mean, summary.against_cases, *summary.against_twin_mean);
+  }
+  for (const auto& [reason, names] : summary.not_compared) {
+    text += fmt::format("  not in that mean: {} case{}, {}\n", names.size(),
+                        names.size() == 1 ? "" : "s", reason);
+    for (const std::string& name : names) text += fmt::format("    {}\n", name);
+  }
+  return text;
 }
 
 }  // namespace
@@ -183,7 +249,6 @@ Summary summary_of(const BenchRun& run) {
   Summary summary;
   double logarithms = 0;
   int64_t ratios = 0;
-  double against_logarithms = 0;
   for (const Outcome& outcome : run.outcomes) {
     summary.cases_held += outcome.met.has_value() ? 1 : 0;
     summary.cases_met += outcome.met == true ? 1 : 0;
@@ -191,21 +256,13 @@ Summary summary_of(const BenchRun& run) {
       ++summary.bars;
       summary.bars_met += verdict.met ? 1 : 0;
     }
-    if (outcome.before_ratio && !outcome.not_compared.empty()) {
-      ++summary.not_compared[outcome.not_compared];
-    } else if (outcome.before_ratio && outcome.kind != Kind::kSize && *outcome.before_ratio > 0) {
-      against_logarithms += std::log(*outcome.before_ratio);
-      ++summary.against_cases;
-    }
+    if (!outcome.mark.empty()) summary.marked.push_back(outcome.name);
     if (!counts_in_mean(outcome)) continue;
     logarithms += std::log(*outcome.ratio);
     ++ratios;
   }
   if (ratios > 0) summary.geometric_mean = std::exp(logarithms / static_cast<double>(ratios));
-  if (summary.against_cases > 0) {
-    summary.against_mean =
-        std::exp(against_logarithms / static_cast<double>(summary.against_cases));
-  }
+  if (run.against) summarise_against(run, summary);
   if (run.mean_bar) {
     summary.mean_met = summary.geometric_mean && *summary.geometric_mean >= *run.mean_bar;
   }
@@ -223,13 +280,10 @@ std::string summary_text(const BenchRun& run) {
         fmt::format("geometric mean of the ratios {:.2f}, at least {:g}: {}\n",
                     *summary.geometric_mean, *run.mean_bar, *summary.mean_met ? "met" : "NOT MET");
   }
-  if (summary.against_mean) {
-    text += fmt::format("against the build before: geometric mean {:.3f} of {} cases\n",
-                        *summary.against_mean, summary.against_cases);
+  for (const std::string& name : summary.marked) {
+    text += fmt::format("within the floor and the noise band: {}\n", name);
   }
-  for (const auto& [reason, cases] : summary.not_compared) {
-    text += fmt::format("  not in that mean: {} cases, {}\n", cases, reason);
-  }
+  if (run.against) text += against_text(summary);
   return text;
 }
 

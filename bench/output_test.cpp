@@ -1,5 +1,6 @@
 #include "bench/output.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,26 +67,59 @@ TEST(Output, TheMeanAgainstAnotherBuildLeavesOutWhatIsNamed) {
   for (const auto& [ratio, reason] :
        {std::pair{2.0, ""}, {0.5, ""}, {4.0, ""}, {0.01, "4 KB cases"}, {0.02, "4 KB cases"}}) {
     Outcome outcome = full_outcome();
+    outcome.name = fmt::format("case {}", ratio);
     outcome.before = 5;
     outcome.before_ratio = ratio;
+    outcome.twin_ratio = 1.03;
     outcome.before_noise = NoiseBand{0.99, 1.01};
     outcome.not_compared = reason;
     run.outcomes.push_back(outcome);
   }
+  run.not_run = {{"a wall", "it could not be run"}};
+  EXPECT_EQ(summary_text(run).find("against the build before"), std::string::npos);
+  run.against = true;
   const Summary summary = summary_of(run);
   EXPECT_EQ(summary.against_cases, 3);
+  EXPECT_NEAR(*summary.against_twin_mean, 1.03, 1e-9);
   EXPECT_NEAR(*summary.against_mean, std::cbrt(4.0), 1e-9);
   const std::string text = summary_text(run);
   EXPECT_NE(text.find("against the build before: geometric mean 1.587 of 3 cases"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("not in that mean: 2 cases, 4 KB cases"), std::string::npos) << text;
+  EXPECT_NE(text.find("of this build against itself (A/A) 1.030"), std::string::npos) << text;
+  for (const char* part : {"not in that mean: 2 cases, 4 KB cases\n    case 0.01\n    case 0.02\n",
+                           "not in that mean: 1 case, a figure that is not timed\n    size\n",
+                           "1 case, only this build runs it\n    gather \"8 B\" <in> cache\n",
+                           "1 case, it could not be run\n    a wall\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
+  }
   EXPECT_NE(table_rows(run.outcomes.back()).find("not in the mean: 4 KB cases"), std::string::npos);
   const auto json = Json::parse(to_json(run));
   ASSERT_TRUE(json) << json.error().message();
   EXPECT_EQ(json->find("cases")->array()->front().find("against"), nullptr);
-  EXPECT_NEAR(number_in(*json->find("cases")->array()->back().find("against"), "ratio"), 0.02,
-              1e-9);
+  const Json& last = *json->find("cases")->array()->back().find("against");
+  EXPECT_NEAR(number_in(last, "ratio"), 0.02, 1e-9);
+  EXPECT_NEAR(number_in(last, "twin_ratio"), 1.03, 1e-9);
+  EXPECT_FALSE(*last.find("in_mean")->boolean());
+  const Json& told = *json->find("summary");
+  EXPECT_NEAR(number_in(told, "against_twin_geometric_mean"), 1.03, 1e-9);
+  const Json& left_out = *told.find("against_left_out");
+  EXPECT_EQ(left_out.find("4 KB cases")->array()->size(), 2U);
+  EXPECT_EQ(*left_out.find("it could not be run")->array()->front().string(), "a wall");
+}
+
+TEST(Output, MarkedCasesAreNamed) {
+  BenchRun run = a_run();
+  EXPECT_EQ(summary_text(run).find("the noise band"), std::string::npos);
+  run.outcomes[0].mark = "within 0.85 and the noise band";
+  EXPECT_NE(table_rows(run.outcomes[0]).find("within 0.85 and the noise band"), std::string::npos);
+  EXPECT_NE(summary_text(run).find("within the floor and the noise band: gather \"8 B\""),
+            std::string::npos);
+  const auto json = Json::parse(to_json(run));
+  ASSERT_TRUE(json) << json.error().message();
+  EXPECT_EQ(*json->find("cases")->array()->front().find("mark")->string(),
+            "within 0.85 and the noise band");
+  EXPECT_EQ(json->find("summary")->find("marked")->array()->size(), 1U);
 }
 
 TEST(Output, JsonHasThePromisedFields) {

@@ -12,8 +12,6 @@
 #include "bench/remap_views.hpp"
 #include "bench/statistics.hpp"
 #include "bench/tile_reading.hpp"
-#include "tessera/base/bytes.hpp"
-#include "tessera/port/plain_file.hpp"
 #include "tessera/remap/plan.hpp"
 
 namespace tessera::bench {
@@ -94,22 +92,11 @@ Result<ReadTimes> time_reads(const Machine& machine, int side) {
                    contestants[static_cast<size_t>(best - medians.begin())].name};
 }
 
-// The image as a plain file.
-Result<void> write_image(const std::string& path, int64_t size) {
-  port::OpenMode mode;
-  mode.write = mode.create = true;
-  TESSERA_TRY(const auto file, port::PlainFile::open(path, mode));
-  base::Bytes content(static_cast<size_t>(size));
-  fill_content(0, content);
-  TESSERA_TRY_VOID(file->write_at(0, content).status);
-  return file->sync();
-}
-
 Result<std::shared_ptr<const RemapFiles>> make_image(int side) {
   const object::Wall wall = paper_wall(side);
   TESSERA_TRY(ScratchFolder folder, ScratchFolder::make());
   const auto files = std::make_shared<const RemapFiles>(RemapFiles{std::move(folder)});
-  TESSERA_TRY_VOID(write_image(files->source(), wall.file_bytes()));
+  TESSERA_TRY_VOID(make_plain_file(files->source(), wall.file_bytes()));
   TESSERA_TRY_VOID(write_text(files->views(), views_text(wall)));
   TESSERA_TRY_VOID(remap_once(*files, false));
   TESSERA_TRY_VOID(check_object_file(files->target(), views_text(wall), wall.file_bytes()));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/harness.hpp"
 #include "bench/other_build.hpp"
 #include "bench/remap_files.hpp"
 #include "bench/remap_views.hpp"
@@ -98,31 +99,59 @@ Contestant contestant(const char* name, std::shared_ptr<const RemapFiles> files,
 }
 
 // The programs of both builds: this one's library cannot run the other's code.
-Result<void> program_once(const std::string& program, const RemapFiles& files, bool synced) {
-  std::vector<std::string> words = {program,   "remap",       files.source(), files.target(),
+Result<void> program_once(const std::string& build, const std::string& source,
+                          const RemapFiles& files, bool synced) {
+  std::vector<std::string> words = {"remap",   source,        files.target(),
                                     "--views", files.views(), "--quiet"};
   if (!synced) words.emplace_back("--no-sync");
-  TESSERA_TRY(const int status, port::run_program(words, {}));
-  if (status == 0) return {};
-  return base::fail(base::Code::kFailed, fmt::format("{} remap ended with {}", program, status));
+  return run_tessera(build, words);
 }
 
-Comparison compared_programs(const std::shared_ptr<const RemapFiles>& files, bool synced) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const auto by = [&](const char* name, const std::string& program) {
-    return contestant(name, files, [program, synced](const RemapFiles& mine) {
-      return program_once(program, mine, synced);
-    });
-  };
-  return {by("before", other_build() + "/bin/tessera"),
-          by("now", (self.parent_path() / "bin/tessera").string())};
+Contestant program(const char* name, const std::string& build, const std::string& source,
+                   const std::shared_ptr<const RemapFiles>& files, bool synced) {
+  return contestant(name, files, [=](const RemapFiles& mine) {
+    return program_once(build, source, mine, synced);
+  });
 }
 
 bool has_room(const RemapFiles& files, int64_t bytes) {
   std::error_code error;
   const auto space = std::filesystem::space(files.folder.path(), error);
   return !error && space.available >= static_cast<uint64_t>(bytes);
+}
+
+// The other build's own source: it need not know the format of this build's. What it makes of it is
+// checked once.
+Result<std::string> make_source_before(const RemapFiles& files, const Remapping& remapping) {
+  if (remapping.bytes() > kAnywhereBytes && !has_room(files, 3 * remapping.bytes())) {
+    return base::fail(base::Code::kFailed, "there is no room for a source of its own");
+  }
+  const std::string plain = files.folder.path() + "/plain";
+  const std::string source = files.folder.path() + "/source-before";
+  const std::string writers = files.folder.path() + "/writers.json";
+  TESSERA_TRY_VOID(
+      write_text(writers, views_text(remapping.from, remapping.writers, remapping.side)));
+  TESSERA_TRY_VOID(make_plain_file(plain, remapping.bytes()));
+  TESSERA_TRY_VOID(run_tessera(other_build(), {"import", plain, source, "--views", writers}));
+  TESSERA_TRY_VOID(remove_file(plain));
+  TESSERA_TRY_VOID(remove_file(files.target()));
+  TESSERA_TRY_VOID(program_once(other_build(), source, files, false));
+  TESSERA_TRY_VOID(run_tessera(other_build(), {"export", files.target(), plain}));
+  TESSERA_TRY_VOID(check_plain_file(plain, remapping.bytes()));
+  TESSERA_TRY_VOID(remove_file(plain));
+  return source;
+}
+
+void compare_programs(const std::shared_ptr<const RemapFiles>& files, const Remapping& remapping,
+                      Case& measured) {
+  const auto source = make_source_before(*files, remapping);
+  if (!source) {
+    measured.not_compared = not_by_the_build_before(source.error());
+    return;
+  }
+  measured.comparison =
+      Comparison{program("before", other_build(), *source, files, remapping.synced),
+                 program("now", {}, files->source(), files, remapping.synced)};
 }
 
 Result<Case> make_case(const Remapping& remapping) {
@@ -152,8 +181,8 @@ Result<Case> make_case(const Remapping& remapping) {
   });
   measured.peers = {contestant(
       "cp", files, [synced](const RemapFiles& mine) { return copy_once(mine, synced); })};
-  if (!other_build().empty()) measured.comparison = compared_programs(files, synced);
   if (remapping.bytes() >= kAnywhereBytes) measured.not_compared = "remapping from 1 GB";
+  if (!other_build().empty()) compare_programs(files, remapping, measured);
   if (!synced) measured.bars = {{Bar::Kind::kRatioAtLeast, kOfCopy}};
   measured.note = fmt::format(
       "rates of the file's {} MB; ours writes {} MB more, copies of what readers share; {} threads",

@@ -122,6 +122,34 @@ Result<void> make_object_file(const std::string& path, const std::string& views_
   return results.front() ? Result<void>() : base::failure_of(results.front());
 }
 
+Result<void> make_plain_file(const std::string& path, int64_t size) {
+  TESSERA_TRY(const auto file, port::PlainFile::open(path, {.write = true, .create = true}));
+  base::Bytes window(static_cast<size_t>(kWindowBytes));
+  for (int64_t begin = 0; begin < size; begin += kWindowBytes) {
+    const auto part =
+        std::span(window).first(static_cast<size_t>(std::min(kWindowBytes, size - begin)));
+    fill_content(begin, part);
+    TESSERA_TRY_VOID(file->write_at(begin, part).status);
+  }
+  return file->sync();
+}
+
+Result<void> check_plain_file(const std::string& path, int64_t size) {
+  TESSERA_TRY(const auto file, port::PlainFile::open(path, {.read = true}));
+  TESSERA_TRY(const int64_t found_size, file->size());
+  if (found_size != size) return wrong(path, "has another size than its source");
+  base::Bytes expected(static_cast<size_t>(kWindowBytes));
+  base::Bytes found(expected.size());
+  for (int64_t begin = 0; begin < size; begin += kWindowBytes) {
+    const auto part = static_cast<size_t>(std::min(kWindowBytes, size - begin));
+    fill_content(begin, std::span(expected).first(part));
+    TESSERA_TRY_VOID(file->read_at(begin, std::span(found).first(part)).status);
+    if (std::memcmp(expected.data(), found.data(), part) == 0) continue;
+    return wrong(path, fmt::format("wrong bytes from {} on", begin));
+  }
+  return {};
+}
+
 Result<void> check_object_file(const std::string& path, const std::string& views_text,
                                int64_t size) {
   TESSERA_TRY(auto consumers, consumers_in(views_text));
@@ -152,13 +180,19 @@ Result<double> time_anew(const RemapFiles& files, int64_t repetitions,
                          const std::function<Result<void>(const RemapFiles&)>& once) {
   double ns = 0;
   for (int64_t i = 0; i < repetitions; ++i) {
-    std::error_code ignored;
-    std::filesystem::remove(files.target(), ignored);
+    TESSERA_TRY_VOID(remove_file(files.target()));
     const double start = now_ns();
     TESSERA_TRY_VOID(once(files));
     ns += now_ns() - start;
   }
   return ns;
+}
+
+Result<void> remove_file(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  if (!error) return {};
+  return base::fail_errno(error.value(), "cannot remove " + path);
 }
 
 Result<void> write_text(const std::string& path, const std::string& text) {

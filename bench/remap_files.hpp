@@ -40,6 +40,10 @@ class ContentSource final : public remap::Source {
 [[nodiscard]] base::Result<void> make_object_file(const std::string& path,
                                                   const std::string& views_text, int64_t size);
 
+// Makes the plain file of the content, durable too, and fails with kIntegrity unless a file is it.
+[[nodiscard]] base::Result<void> make_plain_file(const std::string& path, int64_t size);
+[[nodiscard]] base::Result<void> check_plain_file(const std::string& path, int64_t size);
+
 // Fails with kIntegrity unless the object file has the content, and the views of the text are each
 // in one place and read right through it.
 [[nodiscard]] base::Result<void> check_object_file(const std::string& path,
@@ -62,6 +66,9 @@ struct RemapFiles {
 [[nodiscard]] base::Result<double> time_anew(
     const RemapFiles& files, int64_t repetitions,
     const std::function<base::Result<void>(const RemapFiles&)>& once);
+
+// It need not be there.
+[[nodiscard]] base::Result<void> remove_file(const std::string& path);
 
 [[nodiscard]] base::Result<void> write_text(const std::string& path, const std::string& text);
 

@@ -25,6 +25,26 @@ TEST(RemapFiles, ContentDoesNotDependOnWhereReadingBegins) {
   }
 }
 
+TEST(RemapFiles, APlainFileIsCheckedByteForByte) {
+  const auto folder = ScratchFolder::make();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/plain";
+  const int64_t size = (int64_t{8} << 20) + 12345;
+  ASSERT_TRUE(make_plain_file(path, size));
+  EXPECT_TRUE(check_plain_file(path, size));
+  EXPECT_FALSE(check_plain_file(path, size - 1));
+  const auto file = port::PlainFile::open(path, {.read = true, .write = true});
+  ASSERT_TRUE(file);
+  base::Bytes byte(1);
+  ASSERT_TRUE((*file)->read_at(size - 1, byte));
+  byte[0] ^= std::byte{1};
+  ASSERT_TRUE((*file)->write_at(size - 1, byte));
+  EXPECT_FALSE(check_plain_file(path, size));
+  EXPECT_TRUE(remove_file(path));
+  EXPECT_FALSE(check_plain_file(path, size));
+  EXPECT_TRUE(remove_file(path)) << "it need not be there";
+}
+
 class RemapFilesOnDisk : public testing::Test {
  protected:
   void SetUp() override {

@@ -105,7 +105,8 @@ Result<Case> make_case(const Shared& machine, int side, bool verify) {
   measured.unit_ns = 1e6;
   measured.x = ranks;
   measured.x_label = "ranks";
-  measured.ours = {"Tessera, object file", runner(pool_of(machine), ours, false, objects)};
+  set_ours(pool_of(machine), "Tessera, object file", ours, objects, measured);
+  TESSERA_TRY_VOID(put_compared_tiles_in_one_place(*machine->pool, side, objects, measured));
   add_stock(machine, ranks, plain, measured);
   Operation in_one_piece = plain;
   in_one_piece.access = Access::kPosix;

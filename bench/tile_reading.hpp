@@ -3,6 +3,7 @@
 // Thread safety: as MpiPool.
 #pragma once
 
+#include "bench/case.hpp"
 #include "bench/mpiio_pool.hpp"
 #include "tessera/base/result.hpp"
 #include "tessera/object/tile_wall.hpp"
@@ -25,5 +26,12 @@ inline constexpr const char* kOpenMpi = "openmpi";
 // `objects`, which is of that kind, reads is checked before and after.
 [[nodiscard]] base::Result<void> put_tiles_in_one_place(MpiPool& pool, int side,
                                                         const Operation& objects);
+
+// The same of the file of the other build's job, by its own `tessera remap`, and of the file of our
+// second job, which runs beside it (A/A), so that all read the same layout. Does nothing where a
+// case has no comparison; takes it away, and says why, where the other build cannot do it.
+[[nodiscard]] base::Result<void> put_compared_tiles_in_one_place(MpiPool& pool, int side,
+                                                                 const Operation& objects,
+                                                                 Case& measured);
 
 }  // namespace tessera::bench
