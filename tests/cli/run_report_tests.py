@@ -24,7 +24,8 @@ RANKS = 2
 WRITES = 300
 
 # reported KIND FILE: every rank writes 8 bytes so many times and once 1 MiB with the others; then
-# the job ends as the kind says. Each rank leaves its process number in FILE.RANK when it is there.
+# the job ends as the kind says; "until" once FILE.go is there, after one more write. Each rank
+# leaves its process number in FILE.RANK when it is there.
 JOB = r"""
 #include <mpi.h>
 #include <stdio.h>
@@ -52,7 +53,10 @@ int main(int argc, char** argv) {
     fprintf(told, "%d", (int)getpid());
     fclose(told);
     rename(made, name);
-    sleep(600);
+    if (strcmp(argv[1], "until") != 0) sleep(600);
+    snprintf(name, sizeof(name), "%s.go", argv[2]);
+    while (access(name, F_OK) != 0) usleep(10000);
+    MPI_File_write_at(file, 0, bytes, sizeof(bytes), MPI_BYTE, MPI_STATUS_IGNORE);
   }
   MPI_File_close(&file);
   MPI_Finalize();
@@ -161,6 +165,30 @@ class Reports(Jobs):
         self.assertEqual(sorted(one["job"]["unfinished"] for one in jobs), [False, False, True])
         for one in jobs:
             self.check(one, one["job"]["unfinished"])
+
+    def test_a_job_killed_behind_its_log_is_reported_once(self):
+        with self.start("openmpi", "abort") as job:
+            job.wait(timeout=SECONDS_MAX)
+        (counts,) = self.logs()
+        self.finish("openmpi")
+        (log,) = [path for path in self.logs() if path.suffix == ".json"]
+        shutil.copytree(counts, log.with_suffix(".unfinished"))
+        jobs = self.report(*self.logs())["jobs"]
+        self.assertEqual(sorted(one["job"]["unfinished"] for one in jobs), [False, True])
+        self.check(self.report(f"{log.with_suffix('.unfinished')}/"), True)
+
+    def test_counts_that_cannot_be_saved_are_no_error(self):
+        """Where the folder of a running job was cut, removed, or has no room, the job goes on."""
+        with self.start("openmpi", "until") as job:
+            self.processes()
+            (folder,) = self.logs()
+            for rank in range(RANKS):
+                os.truncate(folder / f"rank-{rank}", 0)
+            (self.folder / "data.go").write_text("")
+            self.assertEqual(job.wait(timeout=SECONDS_MAX), 0)
+        (log,) = self.logs()
+        self.assertEqual(log.suffix, ".json")
+        self.assertEqual(self.report(log)["files"][0]["write"]["calls"], RANKS * (WRITES + 2))
 
     def test_damaged_counts_are_named_and_the_others_shown(self):
         with self.start("openmpi", "abort") as job:

@@ -93,7 +93,12 @@ void Journal::note_stage(const std::string& path, Stage stage, int64_t ns) {
     telemetry::FileCounts& file = counts.of(path);
     file.stage_ns[static_cast<size_t>(stage)] += ns;
     if (stage == Stage::kOpen) ++file.opens;
-    counts.set_elapsed(kSinceLoaded.ns());
+    // A view is set as often as a file is accessed.
+    if (stage == Stage::kView) {
+      counts.save_if_due(kSinceLoaded.ns(), 0);
+    } else {
+      counts.save(kSinceLoaded.ns());
+    }
   });
 }
 
@@ -118,7 +123,7 @@ void Journal::note_operation(const std::string& path, int rank, const Operation&
     ++use.calls;
     use.bytes += operation.bytes;
     use.ns += operation.ns;
-    counts.set_elapsed(kSinceLoaded.ns());
+    counts.save_if_due(kSinceLoaded.ns(), operation.bytes);
   });
 }
 

@@ -1,23 +1,20 @@
 #include "tessera/telemetry/counts.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <new>
 #include <type_traits>
 
 #include "tessera/pattern/cursor.hpp"
+#include "tessera/port/size_limit.hpp"
+#include "tessera/port/system_call.hpp"
 
 namespace tessera::telemetry {
 
@@ -35,7 +32,7 @@ constexpr int64_t kHeaderBytes = 8192;
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kFileBytes =
     (static_cast<int64_t>(sizeof(FileCounts)) + kPageBytes - 1) / kPageBytes * kPageBytes;
-constexpr int64_t kContentMax = kHeaderBytes + static_cast<int64_t>(kMappedFiles) * kFileBytes;
+constexpr int64_t kContentMax = kHeaderBytes + static_cast<int64_t>(kSavedFiles) * kFileBytes;
 constexpr int64_t kCountMax = int64_t{1} << 62;  // as in a log
 constexpr int64_t kRanksMax = int64_t{1} << 31;
 
@@ -53,18 +50,11 @@ std::string text_of(const std::array<char, N>& place) {
   return {place.data(), ::strnlen(place.data(), N)};
 }
 
-// Takes the room on the disk first: a store into a mapped hole of a full disk would be a SIGBUS. A
-// limit on file sizes would be a SIGXFSZ.
-void* map_room(int fd, int64_t offset, int64_t size) {
-  rlimit limit = {};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      static_cast<rlim_t>(offset + size) > limit.rlim_cur) {
-    return nullptr;
-  }
-  if (::posix_fallocate(fd, offset, size) != 0) return nullptr;
-  void* at =
-      ::mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-  return at == MAP_FAILED ? nullptr : at;
+// Whether all bytes of a value are in the file now.
+template <typename T>
+bool put_in(int fd, int64_t offset, const T& value) {
+  constexpr auto kBytes = static_cast<ssize_t>(sizeof(T));
+  return port::uninterrupted([&] { return ::pwrite(fd, &value, sizeof(T), offset); }) == kBytes;
 }
 
 }  // namespace
@@ -80,13 +70,20 @@ struct RankHeader {
   int64_t rank = 0;
   int64_t started = 0;
   int64_t elapsed_ns = 0;
-  int64_t files = 0;       // complete ones
+  int64_t files = 0;       // those with counts behind the header
   int64_t files_lost = 0;  // in memory only
 };
 static_assert(std::is_trivially_copyable_v<RankHeader>);
 static_assert(sizeof(RankHeader) <= kHeaderBytes);
 
 namespace {
+
+// A value and zeros behind it.
+template <typename T, int64_t kBytes>
+struct Padded {
+  T value{};
+  std::array<std::byte, static_cast<size_t>(kBytes) - sizeof(T)> rest{};
+};
 
 // Looks at so many stripes of a pattern at most, so that counting stays cheap.
 constexpr int kStripesMax = 1000;
@@ -130,9 +127,6 @@ void count_runs(const pattern::Pattern& file, RunSizes& run_sizes) {
 }
 
 RankCounts::~RankCounts() {
-  for (FileCounts* counts : in_memory_) delete counts;
-  for (FileCounts* counts : mapped_) ::munmap(counts, static_cast<size_t>(kFileBytes));
-  if (header_ != nullptr) ::munmap(header_, static_cast<size_t>(kHeaderBytes));
   if (fd_ >= 0) ::close(fd_);
 }
 
@@ -144,29 +138,16 @@ void RankCounts::keep_in(const std::string& folder, int64_t rank, const JobFacts
 }
 
 bool RankCounts::open_file() {
-  if (header_ != nullptr) return true;
+  if (fd_ >= 0) return true;
   if (folder_.empty()) return false;
   std::error_code ignored;
   std::filesystem::create_directories(folder_, ignored);
   path_ = folder_ + "/rank-" + std::to_string(rank_);
   fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  void* at = fd_ < 0 ? nullptr : map_room(fd_, 0, kHeaderBytes);
-  if (at == nullptr) {
-    close_file();
-    folder_.clear();  // not tried again
-    return false;
-  }
-  header_ = new (at) RankHeader;
-  put(header_->library, job_.library);
-  put(header_->mpi, job_.mpi);
-  put(header_->program, job_.program);
-  header_->ranks = job_.ranks;
-  header_->rank = rank_;
-  header_->started = job_.started;
-  // A kill between the stores leaves a header without its magic, never one that is half filled.
-  std::atomic_thread_fence(std::memory_order_release);
-  header_->magic = kMagic;
-  return true;
+  if (fd_ >= 0 && save_header(0)) return true;
+  close_file();
+  folder_.clear();  // not tried again
+  return false;
 }
 
 // Only a file that this process made is removed.
@@ -177,51 +158,68 @@ void RankCounts::close_file() {
   fd_ = -1;
 }
 
-FileCounts* RankCounts::map_next() {
-  if (mapped_.size() == kMappedFiles || !open_file()) return nullptr;
-  const auto placed = static_cast<int64_t>(mapped_.size());
-  void* at = map_room(fd_, kHeaderBytes + placed * kFileBytes, kFileBytes);
-  if (at == nullptr) return nullptr;
-  mapped_.push_back(new (at) FileCounts);
-  return mapped_.back();
+bool RankCounts::save_header(int64_t elapsed_ns) {
+  Padded<RankHeader, kHeaderBytes> block;
+  RankHeader& header = block.value;
+  header.magic = kMagic;
+  put(header.library, job_.library);
+  put(header.mpi, job_.mpi);
+  put(header.program, job_.program);
+  header.ranks = job_.ranks;
+  header.rank = rank_;
+  header.started = job_.started;
+  header.elapsed_ns = elapsed_ns;
+  header.files = saved_files_;
+  header.files_lost = std::ssize(files_) - saved_files_;
+  return put_in(fd_, 0, block);
+}
+
+bool RankCounts::save_record(Record& record) {
+  const int64_t place = record.place >= 0 ? record.place : saved_files_;
+  if (place == static_cast<int64_t>(kSavedFiles)) return true;  // stays in memory
+  Padded<FileCounts, kFileBytes> block;
+  block.value = record.counts;
+  if (!put_in(fd_, kHeaderBytes + place * kFileBytes, block)) return false;
+  if (record.place < 0) ++saved_files_;
+  record.place = place;
+  return true;
 }
 
 FileCounts& RankCounts::of(const std::string& path) {
-  const auto [place, fresh] = files_.try_emplace(path, nullptr);
-  if (!fresh) return *place->second;
-  place->second = map_next();
-  const bool mapped = place->second != nullptr;
-  if (!mapped) in_memory_.push_back(place->second = new FileCounts);
-  put(place->second->path, path);
-  if (mapped) {
-    std::atomic_ref(header_->files)
-        .store(static_cast<int64_t>(mapped_.size()), std::memory_order_release);
-  } else if (header_ != nullptr) {
-    std::atomic_ref(header_->files_lost).fetch_add(1, std::memory_order_relaxed);
-  }
-  return *place->second;
+  const auto [at, fresh] = files_.try_emplace(path);
+  Record& record = at->second;
+  if (fresh) put(record.counts.path, path);
+  if (!record.changed) changed_.push_back(&record);
+  record.changed = true;
+  return record.counts;
 }
 
-void RankCounts::set_elapsed(int64_t ns) {
-  if (header_ != nullptr) std::atomic_ref(header_->elapsed_ns).store(ns, std::memory_order_relaxed);
+// The header comes last: it never counts files that are not there.
+void RankCounts::save(int64_t elapsed_ns) {
+  saved_at_ns_ = elapsed_ns;
+  unsaved_bytes_ = 0;
+  if (changed_.empty()) return;
+  const port::WithoutSizeSignal quiet;
+  const bool is_open = open_file();
+  std::erase_if(changed_, [&](Record* record) {
+    record->changed = is_open && !save_record(*record);
+    return !record->changed;
+  });
+  if (is_open) static_cast<void>(save_header(elapsed_ns));
+}
+
+void RankCounts::save_if_due(int64_t elapsed_ns, int64_t moved_bytes) {
+  unsaved_bytes_ += moved_bytes;
+  if (unsaved_bytes_ >= kSaveBytes || elapsed_ns - saved_at_ns_ >= kSaveNs) save(elapsed_ns);
 }
 
 std::vector<const FileCounts*> RankCounts::all() const {
   std::vector<const FileCounts*> counts;
-  for (const auto& [path, of_file] : files_) counts.push_back(of_file);
+  for (const auto& [path, record] : files_) counts.push_back(&record.counts);
   return counts;
 }
 
 void RankCounts::end() {
-  for (auto& [path, counts] : files_) {
-    if (std::find(mapped_.begin(), mapped_.end(), counts) == mapped_.end()) continue;
-    in_memory_.push_back(new FileCounts(*counts));
-    counts = in_memory_.back();
-  }
-  for (FileCounts* counts : mapped_) ::munmap(counts, static_cast<size_t>(kFileBytes));
-  mapped_.clear();
-  if (header_ != nullptr) ::munmap(header_, static_cast<size_t>(kHeaderBytes));
-  header_ = nullptr;
   close_file();
   // While other ranks have their files the folder stays; a rank that found no room made it, too.
   if (!path_.empty()) ::rmdir(path_.substr(0, path_.rfind('/')).c_str());
@@ -268,7 +266,7 @@ bool all_may_be(const Counts& counts) {
 bool may_be(const RankHeader& header) {
   return header.ranks >= 1 && header.ranks <= kRanksMax && header.rank >= 0 &&
          header.rank < header.ranks && may_be(header.started) && may_be(header.elapsed_ns) &&
-         header.files >= 0 && header.files <= static_cast<int64_t>(kMappedFiles) &&
+         header.files >= 0 && header.files <= static_cast<int64_t>(kSavedFiles) &&
          may_be(header.files_lost);
 }
 

@@ -1,12 +1,13 @@
-// What one rank did to its files, counted where a kill cannot reach it.
+// What one rank did to its files, counted in memory and saved where a kill cannot reach it.
 //
-// The counts of a rank lie in a file that is mapped, so that they outlive the process however it
-// ends: a job that calls MPI_Abort or is killed leaves the counts of its ranks in a folder
-// (job_log.hpp reads it). The layout is that of this version's structs; another version refuses it.
-// Without a place for the file, or room, and past the first kMappedFiles files of a rank, counts
-// are in memory and end with the process. docs/formats/report.md describes the folder.
-// Thread safety: one thread at a time; those who read the file of a running process may see a count
-// that is just being changed.
+// Counts are saved in a file of the rank, so that a job that calls MPI_Abort or is killed leaves
+// the counts of its ranks in a folder (job_log.hpp reads it). They are saved by pwrite and never
+// through a mapping, which a disk that is full or a file that is cut would answer with a signal: a
+// program does not end for its counts. What is not saved yet is lost by a kill; save_if_due() says
+// how much that is. The layout is that of this version's structs; another version refuses it.
+// Without a place for the file, or room, and past the first kSavedFiles files of a rank, counts are
+// in memory only. docs/formats/report.md describes the folder. Thread safety: one thread at a time;
+// those who read the file of a running process may see counts that are just being saved.
 #pragma once
 
 #include <array>
@@ -22,9 +23,8 @@
 
 namespace tessera::telemetry {
 
-// Files of a rank whose counts outlive it. Each takes 16 KiB of disk and a mapping until the job
-// ends, of which a process may have 65,530.
-inline constexpr size_t kMappedFiles = 256;
+// Files of a rank whose counts outlive it. Each takes 16 KiB of disk until the job ends.
+inline constexpr size_t kSavedFiles = 256;
 
 // At i: runs of 2^i up to 2^(i+1) bytes.
 inline constexpr size_t kRunClasses = 63;
@@ -79,8 +79,6 @@ struct JobFacts {
   int64_t started = 0;  // seconds of Unix time
 };
 
-struct RankHeader;  // how the file begins
-
 // The counts of one rank.
 class RankCounts {
  public:
@@ -89,35 +87,51 @@ class RankCounts {
   RankCounts(const RankCounts&) = delete;
   RankCounts& operator=(const RankCounts&) = delete;
 
-  // From now on new files are counted in FOLDER/rank-N. The file is made with the first of them, so
-  // that ranks without files leave nothing, and neither do those that have no room. Requires that
-  // nothing is counted yet.
+  // From now on new files are counted in FOLDER/rank-N. The file is made when the first of them is
+  // saved, so that ranks without files leave nothing, and neither do those that have no room.
+  // Requires that nothing is counted yet.
   void keep_in(const std::string& folder, int64_t rank, const JobFacts& job);
 
-  // The counts of a file, made where it has none yet; they stay where they are until end().
+  // The counts of a file, made where it has none yet; they stay where they are. They are taken to
+  // have changed, so the next save covers them.
   [[nodiscard]] FileCounts& of(const std::string& path);
-  // How long the job has run, set with every count.
-  void set_elapsed(int64_t ns);
+
+  // Saves what has changed; the job has run so long. What the file system refuses stays in memory
+  // and is part of the next save. Four system calls, and one more for each file that has changed.
+  void save(int64_t elapsed_ns);
+  // The same once accesses have moved kSaveBytes since the last save, these ones included, or
+  // kSaveNs have passed; a kill loses less than that. Else no system call.
+  void save_if_due(int64_t elapsed_ns, int64_t moved_bytes);
+  static constexpr int64_t kSaveBytes = int64_t{1} << 20;
+  static constexpr int64_t kSaveNs = 100'000'000;
 
   [[nodiscard]] std::vector<const FileCounts*> all() const;
 
-  // The counts go back to memory, and the file is removed; the last rank removes the folder.
+  // Nothing is saved any more, and the file is removed; the last rank removes the folder.
   void end();
 
  private:
+  struct Record {
+    FileCounts counts;
+    int64_t place = -1;    // in the file, once it was saved
+    bool changed = false;  // since then
+  };
+
   bool open_file();
   void close_file();
-  FileCounts* map_next();
+  bool save_header(int64_t elapsed_ns);
+  bool save_record(Record& record);
 
   std::string folder_;  // empty: counts in memory
   std::string path_;    // of the file, empty if none was tried
   JobFacts job_;
   int64_t rank_ = 0;
   int fd_ = -1;
-  RankHeader* header_ = nullptr;
-  std::map<std::string, FileCounts*> files_;
-  std::vector<FileCounts*> mapped_;
-  std::vector<FileCounts*> in_memory_;
+  int64_t saved_files_ = 0;
+  int64_t saved_at_ns_ = 0;
+  int64_t unsaved_bytes_ = 0;
+  std::map<std::string, Record> files_;
+  std::vector<Record*> changed_;
 };
 
 // A rank's file as it was left.
