@@ -33,6 +33,19 @@ THROWING = re.compile(r"\b(?:std::filesystem|fs)::(absolute|canonical|copy\w*|cr
 ERROR_CODE = re.compile(r"\berror_code\s*&?\s*(\w+)")
 LOOPED = re.compile(r"for\s*\([^;()]*:\s*(?:std::filesystem|fs)::"
                     r"(?:recursive_)?directory_iterator\b")
+# The same under another name would not be seen.
+ALIAS = re.compile(r"\b(?:using\s+\w+\s*=\s*(?:std::filesystem|fs)::"
+                   r"(?:(?:recursive_)?directory_iterator|directory_entry)\b|"
+                   r"using\s+(?:namespace\s+)?std::filesystem\b(?!::path\s*;)|"
+                   r"namespace\s+(?!fs\b)\w+\s*=\s*std::filesystem\b)")
+ITERATOR = re.compile(r"\b(?:recursive_)?directory_iterator\s+(\w+)|"
+                      r"\bauto&?\s+(\w+)\s*=\s*(?:std::filesystem|fs)::"
+                      r"(?:recursive_)?directory_iterator\b")
+# Of an entry; asked for in files with iterators or entries only, since other classes have them too.
+MEMBER = re.compile(r"(?:->|\.)(exists|is_\w+|file_size|hard_link_count|last_write_time|"
+                    r"(?:symlink_)?status|refresh)\s*\(")
+# What a path answers for itself.
+OF_PATHS = {"is_absolute", "is_relative"}
 LINK_KEYWORDS = {"INSTALL", "LIBRARIES", "DEPENDS", "ALONE"}
 
 
@@ -138,13 +151,23 @@ class Checker:
         if path.stem.endswith("_test") or path.stem.startswith("test_"):
             return
         text = path.read_text(errors="replace")
+        line = lambda match: text.count("\n", 0, match.start()) + 1
         codes = set(ERROR_CODE.findall(text))
-        for match in THROWING.finditer(text):
+        calls = list(THROWING.finditer(text))
+        if re.search(r"directory_(?:iterator|entry)\b", text):
+            calls += [match for match in MEMBER.finditer(text) if match.group(1) not in OF_PATHS]
+        for match in calls:
             if last_argument(text, match.end()) not in codes:
-                self.report(path, text.count("\n", 0, match.start()) + 1,
+                self.report(path, line(match),
                             f"{match.group(1).split()[0]} throws; give it a std::error_code")
-        for match in LOOPED.finditer(text):
-            self.report(path, text.count("\n", 0, match.start()) + 1,
+        for match in ALIAS.finditer(text):
+            self.report(path, line(match),
+                        "another name hides what throws; write std::filesystem:: or fs::")
+        iterators = "|".join({name for pair in ITERATOR.findall(text) for name in pair if name})
+        steps = (re.compile(rf"\+\+\s*(?:{iterators})\b|\b(?:{iterators})\s*\+\+").finditer(text)
+                 if iterators else [])
+        for match in [*LOOPED.finditer(text), *steps]:
+            self.report(path, line(match),
                         "going on to the next entry throws; call increment() with an error_code")
 
     def place(self, path):

@@ -28,6 +28,14 @@ SECONDS_MAX = 60
 MEMORY_BYTES_MAX = 1 << 30
 
 
+def end_group(group):
+    """The processes that a killed command started."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def run(*arguments, text=None, folder=None, memory_bytes=None):
     """Runs the program within the bounds that every call must keep."""
     def bound():
@@ -392,6 +400,27 @@ class Pages(unittest.TestCase):
             self.assertGreater(page.counts["title"], 361, "every part of the wall has its title")
             self.assertEqual(os.listdir(folder), ["tessera-demo.html"])
 
+    def test_demo_leaves_nothing_when_it_is_ended(self):
+        for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(ending=ending):
+                walls = lambda: list(pathlib.Path(folder).glob("tessera-demo-*"))
+                with subprocess.Popen([PROGRAM, "demo"], cwd=folder, stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL, start_new_session=True,
+                                      env={**os.environ, "TMPDIR": folder}) as demo:
+                    self.addCleanup(end_group, demo.pid)
+                    self.wait_for(lambda: walls() or demo.poll() is not None)
+                    self.assertIsNone(demo.poll())
+                    demo.send_signal(ending)
+                self.assertEqual(demo.returncode, -ending)
+                self.wait_for(lambda: not walls())
+                end_group(demo.pid)
+
+    def wait_for(self, condition):
+        begin = time.monotonic()
+        while not condition():
+            self.assertLess(time.monotonic() - begin, SECONDS_MAX)
+            time.sleep(0.01)
+
     def test_demo_json(self):
         with tempfile.TemporaryDirectory() as folder:
             done = run("demo", "--json", "--html", "wall.html", folder=folder)
@@ -566,6 +595,16 @@ class Tune(unittest.TestCase):
         self.assertGreater(found["request_ns"], 0)
         self.assertIsNone(found["message_ns"])
         self.assertEqual(list(self.place.iterdir()), [])
+
+    def test_a_profile_replaces_profiles_only(self):
+        for content, code in (("notes\n", 1), ('{"format": "tessera-profile"}', 0), ("", 0)):
+            self.profile.write_text(content)
+            job = self.start("--seconds", "0.1")
+            err = job.communicate(timeout=SECONDS_MAX)[1]
+            self.assertEqual(job.returncode, code, err)
+            if code != 0:
+                self.assertIn("profile.json is there and is no profile; remove it", err)
+                self.assertEqual(self.profile.read_text(), content)
 
     def test_nothing_is_left_by_an_interrupt(self):
         job = self.start("--seconds", "30")

@@ -270,6 +270,36 @@ class Run(Installed):
                                     PYTHONPATH=str(packages.parent))
                 self.assertIn(self.library(mpi), done.stdout, done.stderr)
 
+    def test_mpi4py_beside_the_script_is_found(self):
+        place = self.folder / "beside"
+        (place / "mpi4py").mkdir(parents=True)
+        (place / "mpi4py/__init__.py").write_text("raise SystemExit('mpi4py was imported')\n")
+        (place / "os.py").write_text("raise SystemExit('a module of the program was imported')\n")
+        (place / "program.py").write_text(f"#!{sys.executable}\n")
+        (place / "program.py").chmod(0o755)
+        (self.folder / "link.py").symlink_to("beside/program.py")
+        for mpi in MPIS:
+            shutil.copy(self.folder / f"probe.{mpi}", place / "mpi4py/MPI.cpython.so")
+            for command in (["beside/program.py"], ["./link.py"],
+                            [sys.executable, "-u", "-W", "ignore", "beside/program.py", "x"]):
+                done = self.tessera("run", "-n", "1", "--dry-run", "--", *command)
+                self.assertIn(self.library(mpi), done.stdout, done.stderr)
+
+    def test_what_cannot_be_read_is_started_with_the_mpi_that_is_said(self):
+        absent = self.folder / "absent.py"
+        absent.write_text("#!/only/on/compute/nodes/python3\n")
+        absent.chmod(0o755)
+        (self.folder / "still.c").write_text("int main(void) { return 0; }\n")
+        self.compile("cc", "still.c", "still", "-static")
+        for program, code, message in (("./absent.py", 3, "cannot be run"),
+                                       ("./still", 1, "linked statically")):
+            self.refused(message, code, "run", "-n", "1", "--dry-run", program)
+            for mpi in MPIS:
+                done = self.tessera("run", "-n", "1", "--dry-run", "--mpi", mpi, program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(self.library(mpi), done.stdout)
+                self.assertEqual(done.stderr.count("linked statically"), program == "./still")
+
     def test_refusals(self):
         self.refused("there is no program ./none", 3, "run", "-n", "1", "--", "./none")
         self.refused("there is no program probe.mpich; did you mean ./probe.mpich", 3, "run", "-n",
@@ -358,6 +388,18 @@ class Report(unittest.TestCase):
             done = cli.run("report", "-", "-o", str(page), text=json.dumps(hostile))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check_page(page, 3)
+
+    def test_a_page_does_not_replace_a_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log, other = pathlib.Path(folder) / "log.json", pathlib.Path(folder) / "other.json"
+            log.write_text(self.sample)
+            other.write_text(self.sample)
+            for page, message in ((log, "LOG and --html are one file"),
+                                  (other, "other.json is there and is no page of tessera")):
+                done = cli.run("report", str(log), "--html", str(page))
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(message, done.stderr)
+                self.assertEqual(page.read_text(), self.sample)
 
     def test_several_logs(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -308,6 +308,20 @@ class BadInput(Case):
         self.assertEqual(self.graph.read_bytes(), before)
         self.assertFalse(out.exists())
 
+    def test_outputs_replace_their_own_kind_only(self):
+        out = self.folder / "out"
+        plan = ("mesh", "plan", self.graph, "--parts", 4)
+        mesh = self.graph.read_bytes()
+        others = {"--save": b"1\n0\n", "--write-partition": b"1 2\n3 4\n", "--html": mesh}
+        for option, content in others.items():
+            out.unlink(missing_ok=True)
+            self.ok(*plan, option, out)
+            self.ok(*plan, option, out)
+            for other in (content, b"notes\n"):
+                out.write_bytes(other)
+                self.refused(1, f"{out} is there and is no p", *plan, option, out)
+                self.assertEqual(out.read_bytes(), other)
+
     def test_output_that_is_lost_is_an_error(self):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([PROGRAM, "mesh", "plan", self.graph, "--parts", "4"],

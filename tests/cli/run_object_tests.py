@@ -199,19 +199,6 @@ class Transfers(Case):
             self.assertIn("File too large", done.stderr)
             self.assertEqual(sorted(os.listdir(self.folder)), ["data.obj", "plain"])
 
-    def test_an_interrupt_leaves_nothing(self):
-        with open(self.plain, "wb") as file:
-            for i in range(64):
-                file.write(some_bytes(1 << 20, i) * 4)
-        importing = subprocess.Popen([PROGRAM, "import", self.plain, self.object],
-                                     stdout=subprocess.DEVNULL)
-        while importing.poll() is None and len(os.listdir(self.folder)) == 1:
-            time.sleep(0.001)
-        importing.send_signal(signal.SIGINT)
-        ended = importing.wait(timeout=SECONDS_MAX)
-        self.assertIn(ended, (-signal.SIGINT, 0))
-        self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".new")], [])
-
 
 class Checks(Case):
     def test_sound(self):
@@ -321,6 +308,51 @@ class Pages(Case):
                 self.assertTrue(0 <= x and x + width <= 1000 and y >= 0 and height > 0, picture)
         for text in ("In the order of the file", "not visible", "P3"):
             self.assertIn(text, html)
+
+    def test_a_page_replaces_pages_only(self):
+        self.import_bytes(b"content")
+        page = self.folder / "p.html"
+        show = ("show", self.object, "--html")
+        self.ok(*show, page)
+        self.ok(*show, page)
+        page.write_bytes(b"")
+        self.ok(*show, page)
+        written = page.read_bytes()
+        other = self.folder / "other"
+        self.ok("import", self.plain, other)
+        for path, message in ((self.object, "FILE and --html are one file"),
+                              (other, "other is an object file; name another file"),
+                              (self.plain, "plain is there and is no page of tessera; remove it")):
+            before = path.read_bytes()
+            self.refused(1, message, *show, path)
+            self.assertEqual(path.read_bytes(), before)
+        self.assertEqual(self.exported(), b"content")
+        page.write_text("<!DOCTYPE html>\n<p>another's</p>\n")
+        self.refused(1, "p.html is there and is no page", *show, page)
+        page.write_bytes(written)
+        with open(page, "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, WRITER_BYTE)
+            self.refused(5, "p.html is open for writing", *show, page)
+
+    def test_a_link_is_followed_and_not_replaced(self):
+        self.import_bytes(b"content")
+        page, link = self.folder / "p.html", self.folder / "link"
+        link.symlink_to("p.html")
+        self.refused(3, "link", "show", self.object, "--html", link)
+        page.write_bytes(b"")
+        self.ok("show", self.object, "--html", link)
+        self.assertTrue(link.is_symlink())
+        self.assertIn("Made by tessera", page.read_text())
+        page.write_text("something else\n")
+        self.refused(1, "is no page", "show", self.object, "--html", link)
+        self.assertEqual(page.read_text(), "something else\n")
+
+    def test_a_page_of_views_is_not_their_file(self):
+        views = self.folder / "v.json"
+        shutil.copy(TREE / "tests/data/figure5.json", views)
+        before = views.read_bytes()
+        self.refused(1, "VIEWS and --html are one file", "objects", views, "--html", views)
+        self.assertEqual(views.read_bytes(), before)
 
 
 class Compaction(Case):
@@ -470,6 +502,17 @@ class Replacing(Case):
                          *self.remapping(self.plain, self.object, "--force"))
         self.assertEqual(self.exported(), b"content")
         self.ok("import", self.plain, self.object, "--force")
+
+    def test_a_locked_source_is_refused_and_not_waited_for(self):
+        self.plain.write_bytes(some_bytes(10_000))
+        self.write_views(10_000)
+        with open(self.plain, "r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for command in (self.remapping(self.plain, self.object),
+                            ("import", self.plain, self.object), ("show", self.plain)):
+                self.refused(5, "plain is locked by another program", *command)
+        self.assertFalse(self.object.exists())
+        self.ok(*self.remapping(self.plain, self.object))
 
     def both(self, *arguments):
         """Two at once; at least one succeeds, and the other too or says why not."""

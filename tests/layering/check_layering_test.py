@@ -108,13 +108,38 @@ class CheckLayering(unittest.TestCase):
                             "std::error_code e;\nfor (auto& f : fs::directory_iterator(p, e)) {}",
                             "bad.cpp:2: going on to the next entry throws")
 
+    def test_a_step_that_throws(self):
+        for loop in ("for (fs::directory_iterator at(p, e), end; at != end; ++at) {}",
+                     "std::filesystem::recursive_directory_iterator at(p, e);\nat++;",
+                     "auto at = fs::directory_iterator(p, e);\n++at;"):
+            self.assert_finding("src/tessera/cli/bad.cpp", f"std::error_code e;\n{loop}",
+                                ": going on to the next entry throws")
+
+    def test_a_member_that_throws(self):
+        for call in ("at->is_regular_file()", "at->file_size()", "(*at).exists()",
+                     "at->is_socket(other)"):
+            self.assert_finding("src/tessera/cli/bad.cpp",
+                                f"std::error_code e;\nfs::directory_iterator at(p, e);\n{call};",
+                                "bad.cpp:3: ")
+
+    def test_another_name_for_what_throws(self):
+        for alias in ("using Entries = std::filesystem::directory_iterator;",
+                      "using Entry = fs::directory_entry;", "namespace files = std::filesystem;",
+                      "using namespace std::filesystem;", "using std::filesystem::exists;"):
+            self.assert_finding("src/tessera/cli/bad.cpp", alias,
+                                "bad.cpp:1: another name hides what throws")
+
     def test_calls_that_do_not_throw(self):
         status, output = self.run_on({
             **GOOD_TREE,
             "src/tessera/cli/calls.cpp": "std::error_code e;\nfs::copy(a, b(1, 2), e);\n"
-                                         "fs::directory_iterator it(a, e);\n",
+                                         "fs::directory_iterator it(a, e), end;\n"
+                                         "it->is_socket(e) && it->path().is_absolute();\n"
+                                         "it.increment(e);\n++items;\n",
+            "src/tessera/cli/names.cpp": "namespace fs = std::filesystem;\n"
+                                         "using std::filesystem::path;\nother.exists();\n",
             "src/tessera/cli/calls_test.cpp": "fs::remove_all(a);\n"})
-        self.assertEqual((status, output), (0, "layering: 10 files, 0 findings\n"))
+        self.assertEqual((status, output), (0, "layering: 11 files, 0 findings\n"))
 
     def test_unknown_folder(self):
         self.assert_finding("src/tessera/stuff/a.cpp", "\n", "folder stuff is not in")

@@ -215,6 +215,45 @@ static void guest_size_limit(void) {
   check_remove(path);
 }
 
+/* An object file below a limit of file sizes that no block ends at: the ranks write until they get
+ * errors, and what was written before is synced and stays. */
+static void guest_size_limit_of_objects(void) {
+  enum { kBytes = 1000, kLimit = 1001 << 10 };
+  const char* path = check_path("dat");
+  if (!check_preloaded() || strncmp(path, "obj:", 4) != 0) return;
+  struct rlimit before, small;
+  getrlimit(RLIMIT_FSIZE, &before);
+  small = before;
+  small.rlim_cur = kLimit;
+  MPI_File file = check_create(path);
+  check_barrier();
+  CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  unsigned char data[kBytes], found[kBytes];
+  int good = 0, code = MPI_SUCCESS;
+  while (code == MPI_SUCCESS && good < kLimit / kBytes) {
+    check_fill(data, kBytes, (unsigned)good);
+    const MPI_Offset at = kBytes * ((MPI_Offset)good * check_size + check_rank);
+    code = MPI_File_write_at(file, at, data, kBytes, MPI_BYTE, MPI_STATUS_IGNORE);
+    good += code == MPI_SUCCESS;
+  }
+  CHECK_ERROR(code, MPI_ERR_NO_SPACE);
+  CHECK_OK(MPI_File_sync(file));
+  CHECK_OK(MPI_File_close(&file));
+  setrlimit(RLIMIT_FSIZE, &before);
+  file = check_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY);
+  for (int block = 0; block < good; ++block) {
+    check_fill(data, kBytes, (unsigned)block);
+    const MPI_Offset at = kBytes * ((MPI_Offset)block * check_size + check_rank);
+    CHECK_OK(MPI_File_read_at(file, at, found, kBytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK_BYTES(found, data, kBytes);
+  }
+  MPI_Offset written = kBytes * good;
+  MPI_Allreduce(MPI_IN_PLACE, &written, 1, MPI_OFFSET, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(written > kLimit / 2);
+  CHECK_OK(MPI_File_close(&file));
+  check_remove(path);
+}
+
 /* Where there is no memory for what a call needs, it fails, also if that is on one rank only. */
 static void guest_no_memory(void) {
   enum { kLarge = 1 << 28 };
@@ -280,6 +319,7 @@ const struct Subtest guest_subtests[] = {
     {"guest_blocks_signals", guest_blocks_signals, CHECK_ALWAYS},
     {"guest_handles_no_signal", guest_handles_no_signal, CHECK_ALWAYS},
     {"guest_size_limit", guest_size_limit, CHECK_ALWAYS},
+    {"guest_size_limit_of_objects", guest_size_limit_of_objects, CHECK_ALWAYS},
     {"guest_no_memory", guest_no_memory, CHECK_ALWAYS},
     {"guest_no_temporary_folder", guest_no_temporary_folder, CHECK_ALWAYS},
     {0},

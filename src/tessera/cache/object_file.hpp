@@ -12,9 +12,11 @@
 //   (O3) After a commit all ranks have the same contents, which are those of the container.
 //   (O4) A commit is made of everything that all ranks wrote before, or fails on all of them, and
 //        then the file is as it was, and what was written can be committed later.
-//   (O5) A write that fails is not part of the file, and its space is free again. Room on the disk
-//        for the contents of the next commit is reserved before a write succeeds, so a disk that is
-//        full does not keep writes that succeeded from being committed.
+//   (O5) A write that fails is not part of the file, and its space is free again; over bytes that
+//        are not committed yet it may leave some of its own. Room on the disk for the contents of
+//        the next commit is reserved before a write succeeds, and space above the limit of file
+//        sizes is given to none, so neither a full disk nor a limit keeps writes that succeeded
+//        from being committed.
 //   (O6) A write under a lock that can be taken away is published only while the lock is held, and
 //        ordered by when the lock was granted: it never replaces bytes of whoever had the lock
 //        after it, wherever its rank was stopped.
@@ -26,6 +28,7 @@
 // collective calls, while no write runs. Collective calls say so.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -277,6 +280,7 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);
   [[nodiscard]] base::Result<Interval> take_whole_space(int64_t bytes);
   [[nodiscard]] base::Result<void> reserve_contents(int64_t added_bytes);
+  [[nodiscard]] base::Result<void> check_limit(int64_t end);
   [[nodiscard]] base::Result<void> reserve(Interval room);
   [[nodiscard]] base::Result<std::vector<Rewrite>> find_rewrites(State& state,
                                                                  const move::Move& move);
@@ -336,6 +340,8 @@ class ObjectFile {
   std::optional<KeptContents::Origin> origin_;     // of contents that are only read, to be kept
   std::optional<container::WriterView> view_;
   int64_t view_bytes_max_ = 0;  // in the contents, of those that were set
+  // Of the container, or the file below: the limit of file sizes was found to lie behind it.
+  std::atomic<int64_t> allowed_end_ = 0;
   port::Guarded<State> state_;
 };
 

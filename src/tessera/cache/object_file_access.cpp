@@ -7,6 +7,7 @@
 #include "tessera/cache/packed_write.hpp"
 #include "tessera/cache/place_reader.hpp"
 #include "tessera/move/independent.hpp"
+#include "tessera/port/size_limit.hpp"
 
 namespace tessera::cache {
 
@@ -21,6 +22,9 @@ using port::Transfer;
 constexpr int64_t kChunkBytesMax = int64_t{64} << 20;
 // Of bytes that leave dead ones behind, between two commits; of a larger file as many as it has.
 constexpr int64_t kMigratedBytesMax = int64_t{64} << 20;
+// A limit of file sizes has room for so many chunks of each rank, so that little of it is lost in
+// chunks that are not filled.
+constexpr int64_t kLimitedChunks = 16;
 
 }  // namespace
 
@@ -30,8 +34,9 @@ uint64_t ObjectFile::epoch(uint64_t stamp) const {
 
 // Takes at least so much space that the bytes fit.
 Result<void> ObjectFile::take_space(int64_t bytes) {
+  const int64_t chunk_max = port::size_limit() / (kLimitedChunks * ranks_.exchange.size());
   const int64_t wanted = state_.with([&](State& state) {
-    const int64_t chunk = std::max(bytes, state.chunk_bytes);
+    const int64_t chunk = std::max(bytes, std::min(state.chunk_bytes, chunk_max));
     state.chunk_bytes = std::min(2 * state.chunk_bytes, kChunkBytesMax);
     return base::ceil_div(chunk, block_bytes_);
   });
@@ -50,7 +55,22 @@ Result<void> ObjectFile::take_space(int64_t bytes) {
   });
 }
 
+// A commit writes whole blocks, and the contents. What a limit of file sizes (ulimit -f) refuses of
+// them is refused before: the write that needs it fails, and no commit of others.
+Result<void> ObjectFile::check_limit(int64_t end) {
+  if (end <= allowed_end_.load(std::memory_order_relaxed)) return {};
+  const int64_t limit = port::size_limit();
+  if (end <= limit) {
+    allowed_end_.store(end, std::memory_order_relaxed);
+    return {};
+  }
+  const port::File& file = options_.below != nullptr ? *options_.below : file_;
+  return base::fail_errno(EFBIG, "write to " + file.path() + " below the limit of file sizes, " +
+                                     std::to_string(limit) + " bytes");
+}
+
 Result<void> ObjectFile::reserve(Interval room) {
+  TESSERA_TRY_VOID(check_limit(room.end));
   Result<void> reserved = file_.reserve_range(room.begin, room.end);
   if (reserved || reserved.error().errno_value != EOPNOTSUPP) return reserved;
   const base::Bytes zeros(base::exact_cast<size_t>(room.length()));
@@ -90,13 +110,22 @@ Result<ObjectFile::Placed> ObjectFile::place(const Move& move) {
   if (options_.below == nullptr) {
     TESSERA_TRY_VOID(reserve_contents(
         ContentsRoom::added_at_most(move.file, base::ceil_div(bytes, block_bytes_))));
+  } else {
+    TESSERA_TRY_VOID(check_limit(move.file.span().end));
   }
   const auto again = state_.with([&](State& state) { return state.regions.take_again(bytes); });
   if (again) return Placed{*again};
   const int64_t room = state_.with([](const State& state) { return state.regions.room(); });
   // A write that does not fit into what is left begins in new space, in one run if it can.
   if (room < bytes) TESSERA_TRY_VOID(take_space(bytes));
-  return state_.with([&](State& state) { return state.regions.take(bytes); });
+  const Placed placed = state_.with([&](State& state) { return state.regions.take(bytes); });
+  if (options_.below != nullptr) return placed;
+  int64_t end = 0;
+  for (const Extent& extent : placed) end = std::max(end, extent.position() + extent.bytes);
+  Result<void> fits = check_limit(base::ceil_div(end, block_bytes_) * block_bytes_);
+  if (fits) return placed;
+  give_back(placed);
+  return base::failure_of(fits);
 }
 
 void ObjectFile::give_back(const Placed& placed) {
@@ -315,18 +344,21 @@ Result<void> ObjectFile::note_rewrite(State& state, const Rewrite& rewrite) {
   return tell(state, change);
 }
 
+// Noted before bytes change: a transfer that fails may have changed some all the same, and their
+// blocks no longer have the checksums that were known.
 Transfer ObjectFile::rewrite(const std::vector<Rewrite>& rewrites, int64_t bytes) {
-  for (const Rewrite& one : rewrites) {
-    Transfer written = execute_on(file_, one.move);
-    if (!written) return {0, std::move(written.status)};
-  }
   Result<void> noted = state_.with([&](State& state) -> Result<void> {
     state.changed = true;
     state.counts.rewritten_bytes += bytes;
     for (const Rewrite& one : rewrites) TESSERA_TRY_VOID(note_rewrite(state, one));
     return {};
   });
-  return {noted ? bytes : 0, std::move(noted)};
+  if (!noted) return {0, std::move(noted)};
+  for (const Rewrite& one : rewrites) {
+    Transfer written = execute_on(file_, one.move);
+    if (!written) return {0, std::move(written.status)};
+  }
+  return {bytes, {}};
 }
 
 Result<void> ObjectFile::add_fetch(State& state, const Move& move, const map::Part& part,

@@ -1,6 +1,7 @@
 #include "tessera/cache/object_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,9 +17,12 @@
 #include "tessera/container/test_object_file.hpp"
 #include "tessera/pattern/assembler.hpp"
 #include "tessera/port/crash_states.hpp"
+#include "tessera/port/plain_file.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/self_team.hpp"
 #include "tessera/port/sim_disk.hpp"
+#include "tessera/port/test_directory.hpp"
+#include "tessera/port/test_processes.hpp"
 #include "tessera/port/test_seed.hpp"
 #include "tessera/port/thread_team.hpp"
 
@@ -367,6 +371,56 @@ TEST_F(ObjectFileTest, AWriteThatFindsNoSpaceTakesNothingAlong) {
   EXPECT_TRUE(container::check(*file_).value().sound());
 }
 
+void limit_file_sizes(rlim_t bytes) {
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+TEST_F(ObjectFileTest, ACacheRefusesWhatALimitKeepsFromItsFile) {
+  port::run_processes(1, [&](int) {
+    limit_file_sizes(1 << 20);
+    const auto below = disk_.create("below").value();
+    ObjectFileOptions options;
+    options.write = true;
+    options.below = below.get();
+    port::SeededRandom ids(7);
+    const auto objects = ObjectFile::open(*file_, ranks_, ids, options).value();
+    ASSERT_TRUE(write(*objects, 0, "good"));
+    EXPECT_EQ(write(*objects, 1 << 20, "far").status.error().errno_value, EFBIG);
+    ASSERT_TRUE(objects->commit());
+    EXPECT_EQ(below->size().value(), 4);
+  });
+}
+
+// A limit in the middle of a block: bytes that fit would end in a block that does not.
+TEST_F(ObjectFileTest, ALimitOfFileSizesRefusesWritesAndNoCommit) {
+  constexpr int64_t kWriteBytes = 1000;
+  const port::TestDirectory directory;
+  port::run_processes(1, [&](int) {
+    limit_file_sizes(1001 << 10);
+    file_ =
+        port::PlainFile::open(directory.path("o"), {.read = true, .write = true, .create = true})
+            .value();
+    auto objects = open(true);
+    int64_t good = 900000;
+    port::Transfer written = write(*objects, 0, std::string(static_cast<size_t>(good), 'a'));
+    ASSERT_TRUE(written) << written.status.error().message();
+    while ((written = write(*objects, good, std::string(kWriteBytes, 'a')))) good += kWriteBytes;
+    EXPECT_EQ(written.status.error().errno_value, EFBIG);
+    ASSERT_TRUE(objects->commit());
+    const port::Transfer again =
+        write(*objects, good, std::string(2 * static_cast<size_t>(good), 'b'));
+    EXPECT_EQ(again.status.error().errno_value, EFBIG);
+    ASSERT_TRUE(objects->close());
+    objects = open(false);
+    EXPECT_EQ(read(*objects, 0, 3 * static_cast<size_t>(good)),
+              std::string(static_cast<size_t>(good), 'a'));
+    EXPECT_TRUE(container::check(*file_).value().sound());
+  });
+}
+
 // A file that can reserve space, and knows what was reserved.
 class ReservableFile final : public port::File {
  public:
@@ -587,6 +641,20 @@ TEST_F(ObjectFileTest, BytesWrittenAgainBeforeACommitStayInTheirPlace) {
   EXPECT_EQ(objects->counts().rewritten_bytes, 20000);
   ASSERT_TRUE(objects->commit());
   EXPECT_EQ(read(*objects, 9999, 3), "abb");
+  EXPECT_TRUE(container::check(*file_).value().sound());
+}
+
+// Of the two parts of a write the first changes its bytes, and the second fails.
+TEST_F(ObjectFileTest, AWriteInPlaceThatFailsPartWayLeavesBytesThatCanBeRead) {
+  auto objects = open(true);
+  objects->set_hints(true, owner::SharedWrites::kForward);
+  ASSERT_TRUE(write(*objects, 0, std::string(50000, 'a')));
+  ASSERT_TRUE(write(*objects, 200000, std::string(100, 'x')));
+  ASSERT_TRUE(write(*objects, 50000, std::string(50000, 'a')));
+  disk_.fail_operation(2, EIO);
+  EXPECT_FALSE(write(*objects, 0, std::string(100000, 'b')));
+  ASSERT_TRUE(objects->commit());
+  EXPECT_EQ(read(*objects, 0, 100000), std::string(50000, 'b') + std::string(50000, 'a'));
   EXPECT_TRUE(container::check(*file_).value().sound());
 }
 

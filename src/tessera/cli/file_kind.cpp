@@ -12,7 +12,7 @@ Result<std::unique_ptr<port::PlainFile>> open_regular(const std::string& path,
   const bool writes = access == port::Access::kReadWrite;
   const std::string file_path = container::parse_file_name(path).path;
   TESSERA_TRY(auto file, port::PlainFile::open_regular(file_path, {.write = writes}));
-  if (!writes) container::hold_for_reading(*file);
+  if (!writes) TESSERA_TRY_VOID(container::try_hold_for_reading(*file));
   return file;
 }
 

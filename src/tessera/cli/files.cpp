@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "tessera/port/fresh_file.hpp"
-
 namespace tessera::cli {
 
 using base::Code;
@@ -78,7 +76,7 @@ Result<std::string> read_whole(const std::string& path, int64_t size_bytes_max) 
   return read_up_to(file.get(), path, size_bytes_max);
 }
 
-Result<void> write_whole(const std::string& path, std::string_view content) {
+Result<void> write_whole(const std::string& path, std::string_view content, OutputKind kind) {
   if (path == "-") {
     return base::fail(Code::kInvalid, "standard output is taken; name a file instead of -");
   }
@@ -86,14 +84,12 @@ Result<void> write_whole(const std::string& path, std::string_view content) {
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     return write_in_place(path, content);
   }
-  constexpr mode_t kPermissions = 0666;  // less the umask
-  port::remove_unfinished_at_signals();
-  const auto written = [&]() -> Result<void> {
-    TESSERA_TRY(const auto fresh, port::PosixFreshFile::create(path, kPermissions));
-    TESSERA_TRY_VOID(fresh->file().write_at(0, base::bytes_of(content)).status);
-    return fresh->publish(port::Existing::kReplace);
+  auto written = [&]() -> Result<void> {
+    TESSERA_TRY(auto output, OutputFile::create(path, {.own = kind}));
+    TESSERA_TRY_VOID(output.file().write_at(0, base::bytes_of(content)).status);
+    return output.finish();
   }();
-  if (written) return {};
+  if (written || written.error().errno_value == 0) return written;
   base::Error error = written.error();
   error.context = fmt::format("cannot write {}", path);
   return base::Failure{std::move(error)};

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tessera/base/result.hpp"
+#include "tessera/cli/output_file.hpp"
 
 namespace tessera::cli {
 
@@ -16,8 +17,10 @@ namespace tessera::cli {
 // devices are read up to the limit only.
 [[nodiscard]] base::Result<std::string> read_whole(const std::string& path, int64_t size_bytes_max);
 
-// Replaces a file; on failure its old content stays. Fails with kNotFound, kDenied, kRetry or
-// kFailed, naming the path.
-[[nodiscard]] base::Result<void> write_whole(const std::string& path, std::string_view content);
+// Makes a file, or replaces one of the same kind (output_file.hpp); on failure what is there stays.
+// A device is written in place. Fails with kInvalid for a file of another kind and for -, and with
+// kNotFound, kDenied, kRetry or kFailed, naming the path.
+[[nodiscard]] base::Result<void> write_whole(const std::string& path, std::string_view content,
+                                             OutputKind kind);
 
 }  // namespace tessera::cli

@@ -24,8 +24,8 @@ Result<std::vector<std::string>> sockets_of_user() {
   TESSERA_TRY(const std::string folder, port::runtime_folder());
   std::vector<std::string> addresses;
   std::error_code error;
-  using Entries = std::filesystem::directory_iterator;
-  for (Entries entry(folder, error); !error && entry != Entries(); entry.increment(error)) {
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     std::error_code ignored;
     if (entry->path().extension() == kSocketSuffix && entry->is_socket(ignored)) {
       addresses.push_back("unix:" + entry->path().string());

@@ -54,6 +54,18 @@ Result<void> check_files(const MeshPlanOptions& options) {
   return check_separate(read, written);
 }
 
+// Before the mesh is read, which can take minutes.
+Result<void> check_outputs(const MeshPlanOptions& options) {
+  const std::pair<const std::string&, OutputKind> written[] = {
+      {options.write_partition_path, OutputKind::kPartition},
+      {options.save_path, OutputKind::kPlan},
+      {options.html_path, OutputKind::kPage}};
+  for (const auto& [path, kind] : written) {
+    if (!path.empty()) TESSERA_TRY_VOID(check_output(path, kind));
+  }
+  return {};
+}
+
 Result<Wanted> wanted_of(const MeshPlanOptions& options) {
   Wanted wanted;
   TESSERA_TRY(wanted.order, mesh::parse_order(options.order));
@@ -172,7 +184,7 @@ Result<void> save_plan(const MeshPlanOptions& options, const MeshPlanFacts& fact
                                   .fingerprint = facts.fingerprint,
                                   .label = options.path,
                                   .writers = *planned.writers}));
-  TESSERA_TRY(auto output, OutputFile::create(options.save_path, {.replace = true}));
+  TESSERA_TRY(auto output, OutputFile::create(options.save_path, {.own = OutputKind::kPlan}));
   TESSERA_TRY_VOID(output.file().write_at(0, bytes).status);
   return output.finish();
 }
@@ -189,7 +201,7 @@ Result<std::string> write_files(const MeshPlanOptions& options, const MeshPlanFa
     written += fmt::format("plan: {}\n", options.save_path);
   }
   if (!options.html_path.empty()) {
-    TESSERA_TRY_VOID(write_whole(options.html_path, mesh_plan_page(facts)));
+    TESSERA_TRY_VOID(write_whole(options.html_path, mesh_plan_page(facts), OutputKind::kPage));
     written += fmt::format("page: {}\n", options.html_path);
   }
   return written;
@@ -199,6 +211,7 @@ Result<std::string> write_files(const MeshPlanOptions& options, const MeshPlanFa
 
 Result<std::string> mesh_plan_output(const MeshPlanOptions& options) {
   TESSERA_TRY(const Wanted wanted, wanted_of(options));
+  TESSERA_TRY_VOID(check_outputs(options));
   MeshPlanFacts facts;
   facts.order = wanted.order;
   TESSERA_TRY(const mesh::ClassifiedMesh mesh, classify_file(options, wanted.order, facts));

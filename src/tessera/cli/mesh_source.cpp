@@ -81,7 +81,7 @@ Result<mesh::Partition> find_partition(const mesh::Mesh& mesh, const PartitionCh
 }
 
 Result<void> save_partition(const std::string& path, const mesh::Partition& partition) {
-  TESSERA_TRY(auto output, OutputFile::create(path, {.replace = true}));
+  TESSERA_TRY(auto output, OutputFile::create(path, {.own = OutputKind::kPartition}));
   TESSERA_TRY_VOID(mesh::write_partition(output.file(), partition));
   return output.finish();
 }

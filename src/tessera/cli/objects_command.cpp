@@ -10,6 +10,7 @@
 #include "tessera/cli/objects_json.hpp"
 #include "tessera/cli/objects_page.hpp"
 #include "tessera/cli/objects_text.hpp"
+#include "tessera/cli/separate_files.hpp"
 #include "tessera/cli/summary.hpp"
 
 namespace tessera::cli {
@@ -62,7 +63,10 @@ Result<pattern::Interval> parse_interval(const std::string& text) {
 Result<std::string> objects_output(const ObjectsOptions& options) {
   TESSERA_TRY(const Shown shown, load(options.views_path));
   if (!options.html_path.empty()) {
-    TESSERA_TRY_VOID(write_whole(options.html_path, objects_page(shown)));
+    const NamedFile read[] = {{"VIEWS", options.views_path}};
+    const NamedFile written[] = {{"--html", options.html_path}};
+    TESSERA_TRY_VOID(check_separate(read, written));
+    TESSERA_TRY_VOID(write_whole(options.html_path, objects_page(shown), OutputKind::kPage));
   }
   if (options.json) return as_json(shown, options);
   if (options.at) return meeting_text(shown, *options.at);

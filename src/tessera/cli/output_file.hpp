@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,15 +19,19 @@
 
 namespace tessera::cli {
 
+// What commands make anew without --force, where the file that is there is of the same kind.
+enum class OutputKind { kPage, kPlan, kPartition, kProfile };
+
 struct OutputOptions {
-  mode_t permissions = 0666;  // less the umask
-  bool replace = false;       // a regular file of that name, or that a link of it leads to
+  mode_t permissions = 0666;           // less the umask
+  bool replace = false;                // a regular file of that name, or that a link of it leads to
+  std::optional<OutputKind> own = {};  // replaces one of this kind, or without bytes, and no other
 };
 
 class OutputFile {
  public:
   // Fails with kInvalid if there is something of that name that may not be replaced, with kRetry if
-  // a job writes it, and as the system does.
+  // a job writes it, and as the system does. An object file is never replaced as `own`.
   [[nodiscard]] static base::Result<OutputFile> create(const std::string& path,
                                                        const OutputOptions& options);
   [[nodiscard]] port::PlainFile& file() { return fresh_->file(); }
@@ -40,5 +45,9 @@ class OutputFile {
   container::Target target_;
   std::unique_ptr<port::PosixFreshFile> fresh_;  // null once finished
 };
+
+// Fails as create() with this kind as `own` would for what has the name now: for commands that work
+// long before they write. What is no regular file is left to whoever writes.
+[[nodiscard]] base::Result<void> check_output(const std::string& path, OutputKind kind);
 
 }  // namespace tessera::cli

@@ -77,6 +77,10 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 
 constexpr int64_t kSharingClasses = 5;
 
+// By these the pages of all versions are known.
+constexpr std::string_view kBegin = "<!DOCTYPE html>";
+constexpr std::string_view kFooter = "<footer>Made by tessera ";
+
 const char* escape_of(char c) {
   switch (c) {
     case '&':
@@ -171,12 +175,16 @@ void Page::legend(const std::vector<int64_t>& sharers) {
 
 std::string Page::html() const {
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "{}\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}"
-      "<footer>Made by tessera {}. Intervals are half-open: [0, 15) holds the bytes 0 to 14."
+      "{}{}. Intervals are half-open: [0, 15) holds the bytes 0 to 14."
       "</footer>\n</main>\n</body>\n</html>\n",
-      escaped(title_), kStyle, body_, TESSERA_VERSION);
+      kBegin, escaped(title_), kStyle, body_, kFooter, TESSERA_VERSION);
+}
+
+bool is_page(std::string_view begin, std::string_view end) {
+  return begin.starts_with(kBegin) && end.find(kFooter) != end.npos;
 }
 
 }  // namespace tessera::cli

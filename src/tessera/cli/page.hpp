@@ -40,6 +40,9 @@ class Page {
   std::string body_;
 };
 
+// Whether a file that begins and ends with these bytes, or is these bytes, is a page of ours.
+[[nodiscard]] bool is_page(std::string_view begin, std::string_view end);
+
 // The CSS class that colours something by how many processes share it: "s1" to "s5", "s0" for none.
 [[nodiscard]] std::string sharing_class(int64_t sharers);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 #include <vector>
@@ -25,11 +26,13 @@ using Answer = Result<ProgramMpi>;
 constexpr int kScriptsMax = 4;
 constexpr size_t kScriptLineMax = 4096;
 
-// Finds mpi4py's library without importing anything but Python's own.
+// Finds mpi4py's library without importing anything but Python's own: the folder that the program
+// would look in first, the argument, comes in only then.
 constexpr const char* kWhereIsMpi4py = R"(
 import sys
 sys.path = [folder for folder in sys.path if folder]
 import importlib.util, os
+sys.path = sys.argv[1:] + sys.path
 spec = importlib.util.find_spec("mpi4py")
 for folder in (spec.submodule_search_locations or []) if spec else []:
     for name in sorted(os.listdir(folder)):
@@ -77,8 +80,28 @@ Answer mpi_among(const std::string& path, const std::string& named, const Surrou
   return found ? ProgramMpi{found} : none(named + " links no MPI");
 }
 
-Answer mpi_of_python(const std::string& python, const Surroundings& around) {
-  const auto output = output_of({python, "-c", kWhereIsMpi4py});
+// Where Python looks first: the folder of the script, behind links, or the working directory; empty
+// if no script is named.
+std::string first_folder(const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "-c" || word == "-m") return ".";
+    if (word == "-W" || word == "-X") {
+      ++i;
+    } else if (!word.starts_with('-')) {
+      std::error_code error;
+      const auto script = std::filesystem::weakly_canonical(word, error);
+      return error ? "" : script.parent_path().string();
+    }
+  }
+  return "";
+}
+
+Answer mpi_of_python(const std::string& python, const std::string& folder,
+                     const Surroundings& around) {
+  std::vector<std::string> question = {python, "-c", kWhereIsMpi4py};
+  if (!folder.empty()) question.push_back(folder);
+  const auto output = output_of(question);
   if (!output) return none(python + " does not say where its mpi4py is");
   if (output->empty()) {
     return refused(python + " has no mpi4py (install it, or name another Python)");
@@ -121,7 +144,7 @@ Answer mpi_by_linkage(const std::string& path, const Surroundings& around) {
       return base::fail(found.error().code, fmt::format("{} is a script that cannot be run: {}",
                                                         file, found.error().message()));
     }
-    if (is_python(*found)) return mpi_of_python(*found, around);
+    if (is_python(*found)) return mpi_of_python(*found, first_folder({file}), around);
     file = *found;
   }
   return none(path + " links no MPI");
@@ -150,9 +173,10 @@ std::string interpreter_of(std::string_view text) {
   return named == words.end() ? words.front() : *named;
 }
 
-Answer mpi_of_program(const std::string& path, const Surroundings& around) {
+Answer mpi_of_program(const std::string& path, const Surroundings& around,
+                      const std::vector<std::string>& arguments) {
   TESSERA_TRY(const ProgramMpi linked, mpi_by_linkage(path, around));
-  if (!linked.mpi && is_python(path)) return mpi_of_python(path, around);
+  if (!linked.mpi && is_python(path)) return mpi_of_python(path, first_folder(arguments), around);
   return linked;
 }
 

@@ -2,14 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "tessera/cli/files.hpp"
+#include "tessera/cli/page.hpp"
 #include "tessera/cli/report_log.hpp"
 #include "tessera/cli/report_page.hpp"
 #include "tessera/cli/report_text.hpp"
+#include "tessera/cli/separate_files.hpp"
 #include "tessera/telemetry/job_log.hpp"
 
 namespace tessera::cli {
@@ -21,6 +24,7 @@ namespace {
 // What the paths lead to.
 struct Loaded {
   std::vector<ReportLog> logs;
+  std::vector<NamedFile> files;  // of the logs
   std::vector<base::Error> errors;
   std::vector<base::Error> pages;  // that are no logs
 };
@@ -48,13 +52,27 @@ std::string page_path(const ReportOptions& options) {
 bool is_page_of_ours(const std::string& path) {
   if (!path.ends_with(".html")) return false;
   const auto text = read_whole(path, kReportLimits.size_bytes);
-  return text && text->starts_with("<!DOCTYPE html>") &&
-         text->find("<footer>Made by tessera ") != std::string::npos;
+  return text && is_page(*text, *text);
+}
+
+// Of a folder of counts whose job has its log among the paths: it was killed between writing the
+// log and removing the folder.
+bool is_counted_twice(const std::string& path, const std::vector<std::string>& paths) {
+  const auto normal = [](const std::string& text) {
+    const std::filesystem::path way = std::filesystem::path(text).lexically_normal();
+    return way.has_filename() ? way : way.parent_path();  // a folder, with a slash at its end
+  };
+  std::filesystem::path log = normal(path);
+  if (log.extension() != telemetry::kUnfinished) return false;
+  log.replace_extension(".json");
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const std::string& other) { return normal(other) == log; });
 }
 
 Loaded load_all(const std::vector<std::string>& paths) {
   Loaded loaded;
   for (const std::string& path : paths) {
+    if (is_counted_twice(path, paths)) continue;
     if (is_page_of_ours(path)) {
       loaded.pages.push_back({base::Code::kInvalid, 0, path + " is a page of reports, not a log"});
       continue;
@@ -62,6 +80,7 @@ Loaded load_all(const std::vector<std::string>& paths) {
     auto log = load(path);
     if (log) {
       loaded.logs.push_back(*std::move(log));
+      loaded.files.push_back({"LOG", path == "-" ? "" : path});
     } else {
       loaded.errors.push_back(log.error());
     }
@@ -71,7 +90,11 @@ Loaded load_all(const std::vector<std::string>& paths) {
 
 Result<std::string> report_output(const Loaded& loaded, const ReportOptions& options) {
   const std::string page = page_path(options);
-  if (!page.empty()) TESSERA_TRY_VOID(write_whole(page, report_page(loaded.logs)));
+  if (!page.empty()) {
+    const NamedFile written[] = {{"--html", page}};
+    TESSERA_TRY_VOID(check_separate(loaded.files, written));
+    TESSERA_TRY_VOID(write_whole(page, report_page(loaded.logs), OutputKind::kPage));
+  }
   if (options.json) return report_json(loaded.logs, loaded.errors);
   std::string text = report_text(loaded.logs);
   if (!page.empty()) text += fmt::format("\npage: {}\n", page);

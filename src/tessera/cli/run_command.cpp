@@ -48,10 +48,18 @@ Result<Mpi> only_mpi(const std::string& path_list, const std::string& why, bool 
 }
 
 // The one that is asked for, unless the program is known to link the other: it would not survive
-// the library of an MPI that it does not have.
+// the library of an MPI that it does not have. What cannot be read here, as of a script whose
+// interpreter is on other nodes only, does not keep who says the MPI from starting it.
 Result<Mpi> choose_mpi(const RunOptions& options, const Surroundings& around) {
   TESSERA_TRY(const std::string program, find_program(options.program.front(), around.path_list));
-  TESSERA_TRY(const ProgramMpi found, mpi_of_program(program, around));
+  const std::vector<std::string> arguments(options.program.begin() + 1, options.program.end());
+  const auto read = mpi_of_program(program, around, arguments);
+  if (!read && !options.mpi) return base::failure_of(read);
+  // A program that is linked statically may start another one, so this is a warning.
+  if (!read && read.error().code == Code::kInvalid) {
+    fmt::print(stderr, "{}", error_line(read.error()));
+  }
+  const ProgramMpi found = read ? *read : ProgramMpi();
   if (options.mpi && found.mpi && *options.mpi != *found.mpi) {
     return base::fail(Code::kInvalid, fmt::format("{} uses {}; say --mpi {}, or leave --mpi out",
                                                   options.program.front(), mpi_title(*found.mpi),

@@ -6,6 +6,7 @@
 #include "tessera/cli/file_kind.hpp"
 #include "tessera/cli/files.hpp"
 #include "tessera/cli/numbers.hpp"
+#include "tessera/cli/separate_files.hpp"
 #include "tessera/cli/show_page.hpp"
 #include "tessera/cli/show_text.hpp"
 #include "tessera/object/views_text.hpp"
@@ -59,7 +60,11 @@ Result<std::string> show_output(const ShowOptions& options) {
   TESSERA_TRY(facts.container_bytes, opened.file->size());
   facts.complaints = opened.container.complaints();
   if (!options.html_path.empty()) {
-    TESSERA_TRY_VOID(write_whole(options.html_path, show_page(facts, opened.contents)));
+    const NamedFile read[] = {{"FILE", container::parse_file_name(options.path).path}};
+    const NamedFile written[] = {{"--html", options.html_path}};
+    TESSERA_TRY_VOID(check_separate(read, written));
+    const std::string page = show_page(facts, opened.contents);
+    TESSERA_TRY_VOID(write_whole(options.html_path, page, OutputKind::kPage));
   }
   if (options.json) return show_json(facts, opened.contents);
   std::string text = show_text(facts);

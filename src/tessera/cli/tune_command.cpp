@@ -19,6 +19,7 @@
 #include "tessera/cli/table.hpp"
 #include "tessera/cli/tune_measure.hpp"
 #include "tessera/port/file_system.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/posix_clock.hpp"
 
 namespace tessera::cli {
@@ -58,13 +59,11 @@ Result<int64_t> room_in(const std::string& path) {
                                                size_text(kTuneFileBytesMin * kSpaceShare)));
 }
 
-// A file that has no name any more.
-Result<std::unique_ptr<port::PlainFile>> scratch_file(const std::string& directory) {
-  const std::string path = fmt::format("{}/.tessera-tune-{}", directory, ::getpid());
-  TESSERA_TRY(auto file,
-              port::PlainFile::open(path, {.write = true, .create = true, .exclusive = true}));
-  if (::unlink(path.c_str()) != 0) return base::fail_errno(errno, "delete " + path);
-  return file;
+// A file that never gets a name; where a file system has none such, it is removed at the end, also
+// at signals, and what a kill leaves by the next run.
+Result<std::unique_ptr<port::PosixFreshFile>> scratch_file(const std::string& directory) {
+  port::remove_unfinished_at_signals();
+  return port::PosixFreshFile::create(directory + "/tessera-tune", 0600);
 }
 
 std::string utc_now() {
@@ -175,25 +174,27 @@ Result<void> store(const Profile& profile, const std::string& path) {
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error) return base::fail_errno(error.value(), "cannot make the folder " + folder.string());
-  return write_whole(path, move::profile_text(profile));
+  return write_whole(path, move::profile_text(profile), OutputKind::kProfile);
 }
 
 Result<Profile> measure(const TuneOptions& options, const base::GetEnvironment& environment) {
   TESSERA_TRY_VOID(require_directory(options.directory));
   TESSERA_TRY(const int64_t room, room_in(options.directory));
-  TESSERA_TRY(const auto file, scratch_file(options.directory));
+  TESSERA_TRY(const auto scratch, scratch_file(options.directory));
+  port::PlainFile& file = scratch->file();
   Profile profile;
   profile.date = utc_now();
-  TESSERA_TRY(profile.file_system, move::profile_id(*file));
-  if (const auto mount = port::mount_of(file->descriptor())) {
+  TESSERA_TRY(profile.file_system, move::profile_id(file));
+  if (const auto mount = port::mount_of(file.descriptor())) {
     profile.mount_type = mount->type;
     profile.mount_source = mount->source;
   }
   const auto path = move::profile_path(environment, profile.file_system);
-  // Before the time is spent: what was given may make no sense.
+  // Before the time is spent: what was given may make no sense, or name another file.
+  if (path && !options.dry_run) TESSERA_TRY_VOID(check_output(*path, OutputKind::kProfile));
   Profile network;
   TESSERA_TRY_VOID(add_network(options, earlier_profile(path), network));
-  TESSERA_TRY(profile.measured, measure_costs(*file, port::PosixClock(), {options.seconds, room}));
+  TESSERA_TRY(profile.measured, measure_costs(file, port::PosixClock(), {options.seconds, room}));
   profile.measured.insert(profile.measured.end(), network.measured.begin(), network.measured.end());
   return profile;
 }

@@ -1,9 +1,11 @@
 // Measured costs, and the profile that they become.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +14,7 @@
 #include "tessera/cli/test_folder.hpp"
 #include "tessera/cli/tune_command.hpp"
 #include "tessera/cli/tune_measure.hpp"
+#include "tessera/port/descriptor.hpp"
 #include "tessera/port/posix_clock.hpp"
 
 namespace tessera::cli {
@@ -124,6 +127,17 @@ TEST_F(TuneCommand, LeavesNoFileBehind) {
   const base::Json json = output();
   EXPECT_TRUE(json.find("profile")->is_null());
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// Whoever is killed leaves nothing: the scratch file never has a name.
+TEST_F(TuneCommand, MakesNoNameMeanwhile) {
+  options_.dry_run = true;
+  const port::Descriptor events(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(::inotify_add_watch(events.number(), folder_.path().c_str(), IN_CREATE), 0);
+  output();
+  char event[4096];
+  EXPECT_EQ(::read(events.number(), event, sizeof event), -1);
+  EXPECT_EQ(errno, EAGAIN);
 }
 
 TEST_F(TuneCommand, PrintsATable) {

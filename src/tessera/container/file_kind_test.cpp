@@ -4,8 +4,10 @@
 
 #include "tessera/container/remains.hpp"
 #include "tessera/container/test_object_file.hpp"
+#include "tessera/port/plain_file.hpp"
 #include "tessera/port/seeded_random.hpp"
 #include "tessera/port/sim_disk.hpp"
+#include "tessera/port/test_directory.hpp"
 #include "tessera/port/test_seed.hpp"
 
 namespace tessera::container {
@@ -81,6 +83,24 @@ TEST_F(ContentsOfFiles, WhatRemainsOfAnOverwrittenHeaderIsFound) {
     ASSERT_TRUE(other->write_at(at * std::ssize(garbage), garbage));
   }
   EXPECT_FALSE(find_remains(*other).value());
+}
+
+TEST_F(ContentsOfFiles, RemainsAreFoundAtTheEndOfALargeFile) {
+  {
+    TestObjectFile object = TestObjectFile::create(*file_, random_).value();
+    ASSERT_TRUE(object.write(test_set(0, 5000), random_));
+    ASSERT_TRUE(object.commit());
+  }
+  base::Bytes head(static_cast<size_t>(kContentsHeadBytes));
+  ASSERT_TRUE(file_->read_at(find_remains(*file_).value().value(), head));
+  const port::TestDirectory directory;
+  const auto large =
+      port::PlainFile::open(directory.path("large"), {.write = true, .create = true}).value();
+  const int64_t place = 4 * kRemainsBytes;
+  ASSERT_TRUE(large->truncate(place + kTestBlock));
+  EXPECT_FALSE(find_remains(*large).value());
+  ASSERT_TRUE(large->write_at(place, head));
+  EXPECT_EQ(find_remains(*large).value(), place);
 }
 
 }  // namespace

@@ -15,6 +15,16 @@ void hold_for_reading(port::PlainFile& file) {
   static_cast<void>(file.lock_range(kReaderByte.begin, kReaderByte.end, port::RangeLock::kShared));
 }
 
+base::Result<void> try_hold_for_reading(port::PlainFile& file) {
+  const auto taken =
+      file.try_lock_range(kReaderByte.begin, kReaderByte.end, port::RangeLock::kShared);
+  if (!taken || *taken) return {};
+  return base::fail(base::Code::kRetry,
+                    file.path() +
+                        " is locked by another program (an exclusive fcntl lock on the "
+                        "whole file); wait until that has ended");
+}
+
 bool has_readers(const port::PlainFile& file) {
   return file.is_locked_elsewhere(kReaderByte.begin, kReaderByte.end, port::RangeLock::kExclusive);
 }

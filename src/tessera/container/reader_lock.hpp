@@ -8,16 +8,20 @@
 //        last byte.
 //   (Q2) Whoever writes asks for readers when it begins and after each commit: a reader that comes
 //        later finds this commit or a newer one.
-// The lock goes with the open file. Where the file system has no locks nobody can tell, and nothing
-// fails. Thread safety: as PlainFile.
+// The lock goes with the open file. Where the file system has no locks readers are not seen, and
+// nothing fails. Thread safety: as PlainFile.
 #pragma once
 
+#include "tessera/base/result.hpp"
 #include "tessera/port/plain_file.hpp"
 
 namespace tessera::container {
 
-// Takes the lock, until the file is closed. Requires a file that is open for reading.
+// Takes the lock, until the file is closed. Waits while another program holds an exclusive lock on
+// that byte, as on the whole file. Requires a file that is open for reading.
 void hold_for_reading(port::PlainFile& file);
+// The same for commands, which do not wait without a word: fails with kRetry instead.
+[[nodiscard]] base::Result<void> try_hold_for_reading(port::PlainFile& file);
 
 // Whether another open of the file holds the lock.
 [[nodiscard]] bool has_readers(const port::PlainFile& file);

@@ -1,5 +1,6 @@
 #include "tessera/container/reader_lock.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -30,12 +31,29 @@ TEST(ReaderLock, OpensOfOneFileSeeEachOther) {
   const auto another = open_file(path);
   EXPECT_FALSE(has_readers(*writer));
   hold_for_reading(*reader);
-  hold_for_reading(*another);
+  EXPECT_TRUE(try_hold_for_reading(*another));
   EXPECT_TRUE(has_readers(*writer));
   reader.reset();
   EXPECT_TRUE(has_readers(*writer));
   ASSERT_TRUE(another->lock_range(0, int64_t{1} << 62, port::RangeLock::kUnlock));
   EXPECT_TRUE(has_readers(*writer)) << "the byte lies behind all others";
+}
+
+TEST(ReaderLock, AnExclusiveLockOfTheWholeFileIsRefusedNotWaitedFor) {
+  const port::TestDirectory directory;
+  const std::string path = directory.path("object");
+  const auto reader = open_file(path);
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  auto other = open_file(path);
+  ASSERT_EQ(::fcntl(other->descriptor(), F_OFD_SETLK, &whole), 0);
+  const auto refused = try_hold_for_reading(*reader);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::kRetry);
+  EXPECT_NE(refused.error().message().find("is locked by another program"), std::string::npos);
+  other.reset();
+  EXPECT_TRUE(try_hold_for_reading(*reader));
 }
 
 // Two commits after spare_all() was last called, the blob of an older state is still there.

@@ -11,7 +11,8 @@
 
 namespace tessera::container {
 
-// So many bytes are searched, from the beginning.
+// So many bytes are searched from the beginning, and as many before the end: contents move as a
+// file grows.
 inline constexpr int64_t kRemainsBytes = int64_t{256} << 20;
 
 // Where contents of an object file begin, looking at block boundaries only; nothing if there are

@@ -42,9 +42,10 @@ Result<std::string> without_link(const std::string& path) {
 
 }  // namespace
 
-Result<Target> Target::hold(const std::string& path, port::Existing existing) {
+Result<Target> Target::hold(const std::string& path, port::Existing existing,
+                            MayReplace may_replace) {
   TESSERA_TRY(std::string place, without_link(path));
-  Target target(std::move(place), existing);
+  Target target(std::move(place), existing, std::move(may_replace));
   TESSERA_TRY_VOID(target.take());
   return target;
 }
@@ -75,6 +76,7 @@ Result<void> Target::take() {
     return base::fail(Code::kInvalid, path_ + " is there already; --force replaces it");
   }
   TESSERA_TRY(file_, open_existing(path_));
+  if (may_replace_) TESSERA_TRY_VOID(may_replace_(*file_));
   // A file that may only be read cannot be claimed, and that is not told; a writer is seen all the
   // same.
   if (!has_writer(*file_)) return claim_for_writing(*file_);

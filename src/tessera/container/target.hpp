@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,12 +23,17 @@ namespace tessera::container {
 
 class Target {
  public:
+  // Whether a file that is there may be replaced; fails with the reason why not.
+  using MayReplace = std::function<base::Result<void>(port::PlainFile& file)>;
+
   // Fails with kInvalid if there is something else than a regular file, or one and kKeep, and for
   // -, by which a user means standard output and not a file of that name (which is ./-); with
   // kRetry if somebody has it open for writing; with kNotFound for a symbolic link that leads
   // nowhere; and as opening it does. Where the file may only be read, a writer is seen, but others
-  // are not kept from writing it later; where the file system has no locks neither is.
-  [[nodiscard]] static base::Result<Target> hold(const std::string& path, port::Existing existing);
+  // are not kept from writing it later; where the file system has no locks neither is. May_replace
+  // looks at every file that is to be replaced, also at one that gets the name later.
+  [[nodiscard]] static base::Result<Target> hold(const std::string& path, port::Existing existing,
+                                                 MayReplace may_replace = {});
 
   // Where to make the new file: behind a symbolic link, if the path is one.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -44,12 +50,14 @@ class Target {
   [[nodiscard]] std::optional<mode_t> permissions() const;
 
  private:
-  Target(std::string path, port::Existing existing) : path_(std::move(path)), existing_(existing) {}
+  Target(std::string path, port::Existing existing, MayReplace may_replace)
+      : path_(std::move(path)), existing_(existing), may_replace_(std::move(may_replace)) {}
   [[nodiscard]] base::Result<void> take();
   [[nodiscard]] bool is_named() const;
 
   std::string path_;
   port::Existing existing_;
+  MayReplace may_replace_;
   std::unique_ptr<port::PlainFile> file_;
 };
 

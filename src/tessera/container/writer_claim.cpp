@@ -37,6 +37,10 @@ Result<void> claim_for_writing(port::PlainFile& file) {
                     file.path() + " was replaced while it was opened; open it again");
 }
 
+void claim_unnamed(port::PlainFile& file) {
+  static_cast<void>(file.try_lock_range(kWriterByte.begin, kWriterByte.end, RangeLock::kExclusive));
+}
+
 bool has_writer(const port::PlainFile& file) {
   return file.is_locked_elsewhere(kWriterByte.begin, kWriterByte.end, RangeLock::kShared);
 }

@@ -16,6 +16,10 @@ namespace tessera::container {
 // Requires a file that is open for reading and writing.
 [[nodiscard]] base::Result<void> claim_for_writing(port::PlainFile& file);
 
+// The same for a file that has no name yet, which nobody else can have opened: it has the claim
+// when it gets its name.
+void claim_unnamed(port::PlainFile& file);
+
 // Whether somebody else has the claim now; false where the file system has no locks.
 [[nodiscard]] bool has_writer(const port::PlainFile& file);
 

@@ -7,6 +7,7 @@
 
 #include "tessera/container/target.hpp"
 #include "tessera/container/writer_claim.hpp"
+#include "tessera/port/fresh_file.hpp"
 #include "tessera/port/posix_clock.hpp"
 #include "tessera/port/posix_disk.hpp"
 #include "tessera/port/system_random.hpp"
@@ -69,26 +70,44 @@ Result<std::unique_ptr<PlainFile>> TranslateDaemon::wait_for_source() {
   return std::unique_ptr<PlainFile>();
 }
 
-// An empty file under its name, which nobody else may write. Those who still read the file that it
-// replaces keep that one.
-Result<std::unique_ptr<PlainFile>> TranslateDaemon::make_target() {
+// What would be known at the first step only, when the old file may be gone.
+Result<void> TranslateDaemon::check_request(PlainFile& in) const {
   const remap::Request& request = settings_.request;
   if (container::is_one_file(request.in, request.out)) {
     return base::fail(Code::kInvalid, request.in + " cannot be followed into itself");
   }
-  TESSERA_TRY(const auto target, container::Target::hold(request.out, request.options.existing));
-  const std::string& path = target.path();
-  port::PosixDisk disk;
-  if (target.file() != nullptr) {
-    TESSERA_TRY_VOID(target.require_unchanged());
-    TESSERA_TRY_VOID(disk.remove(path));
+  if (!request.views.empty() && container::is_one_file(request.views, request.out)) {
+    return base::fail(Code::kInvalid, request.out + " is the views file; name another file");
   }
-  TESSERA_TRY(
-      auto file,
-      PlainFile::open(path, {.read = true, .write = true, .create = true, .exclusive = true}));
-  TESSERA_TRY_VOID(container::claim_for_writing(*file));
-  TESSERA_TRY_VOID(disk.sync_directory(port::directory_of(path)));
-  return file;
+  TESSERA_TRY(const auto found, container::Container::open(in));
+  port::PosixDisk disk;
+  const auto consumers = remap::load_consumers(disk, request, found.superblock().logical_size);
+  return consumers ? Result<void>() : base::failure_of(consumers);
+}
+
+Result<std::unique_ptr<remap::Translator>> TranslateDaemon::start(PlainFile& in, PlainFile& out) {
+  port::SystemRandom random;
+  remap::TranslatorOptions options;
+  options.plan = settings_.request.options.plan;
+  options.threads = settings_.threads;
+  options.helpers = settings_.helpers;
+  options.consumers = [this](int64_t size) {
+    port::PosixDisk disk;
+    return remap::load_consumers(disk, settings_.request, size);
+  };
+  return remap::Translator::start(in, out, random, std::move(options));
+}
+
+Result<bool> TranslateDaemon::step(remap::Translator& translator) {
+  TESSERA_TRY(const bool progress, translator.step());
+  if (progress) log_("commit " + std::to_string(translator.counts().steps) + " translated");
+  return progress;
+}
+
+// Those who still read the file that is replaced keep that one.
+Result<void> TranslateDaemon::publish(container::Target& target, port::FreshFile& fresh) {
+  TESSERA_TRY_VOID(target.publish(fresh));
+  return port::PosixDisk().sync_directory(port::directory_of(target.path()));
 }
 
 Result<void> TranslateDaemon::follow(PlainFile& in, remap::Translator& translator) {
@@ -98,8 +117,7 @@ Result<void> TranslateDaemon::follow(PlainFile& in, remap::Translator& translato
     // Asked before the step: what is committed after it is found by the next.
     const bool last = stopped_;
     const bool written = container::has_writer(in);
-    TESSERA_TRY(const bool progress, translator.step());
-    if (progress) log_("commit " + std::to_string(translator.counts().steps) + " translated");
+    TESSERA_TRY(const bool progress, step(translator));
     if (last) return {};
     if (written || progress) busy_ns = clock.now_ns();
     if (clock.now_ns() - busy_ns > settings_.linger_ns) return {};
@@ -134,22 +152,20 @@ Result<remap::TranslatorCounts> TranslateDaemon::run() {
 Result<remap::TranslatorCounts> TranslateDaemon::translate() {
   TESSERA_TRY(auto in, wait_for_source());
   if (in == nullptr) return remap::TranslatorCounts{};
-  TESSERA_TRY(auto out, make_target());
-  port::PosixDisk disk;
-  port::SystemRandom random;
-  remap::TranslatorOptions options;
-  options.plan = settings_.request.options.plan;
-  options.threads = settings_.threads;
-  options.helpers = settings_.helpers;
-  options.consumers = [&](int64_t size) {
-    return remap::load_consumers(disk, settings_.request, size);
-  };
-  TESSERA_TRY(auto translator, remap::Translator::start(*in, *out, random, std::move(options)));
-  log_("following " + settings_.request.in);
+  TESSERA_TRY_VOID(check_request(*in));
+  const remap::Request& request = settings_.request;
+  TESSERA_TRY(auto target, container::Target::hold(request.out, request.options.existing));
+  constexpr mode_t kPermissions = 0666;  // less the umask
+  TESSERA_TRY(auto fresh, port::PosixFreshFile::create(target.path(), kPermissions));
+  container::claim_unnamed(fresh->file());
+  TESSERA_TRY(auto translator, start(*in, fresh->file()));
+  log_("following " + request.in);
+  if (settings_.helpers == nullptr) TESSERA_TRY_VOID(step(*translator));
+  TESSERA_TRY_VOID(publish(target, *fresh));
   TESSERA_TRY_VOID(follow(*in, *translator));
   const remap::TranslatorCounts counts = translator->counts();
   translator.reset();
-  out.reset();
+  fresh.reset();
   if (counts.steps > 1) TESSERA_TRY_VOID(tidy());
   return counts;
 }

@@ -3,8 +3,10 @@
 // Around remap/translator.hpp: waits for the file to appear, looks for commits, and ends when
 // everything is translated and nobody writes the file any more, or when it is stopped; then too it
 // translates what was committed. At the end a file that grew in several steps is laid out as one.
-// The new file can be read, through any view, from its first commit on. Thread safety: stop() from
-// anywhere, also from signal handlers; the rest in one thread.
+// The new file gets its name with its first commit, or, where other processes help and open it by
+// name, empty; what had the name before stays until the first file and the views are known to be
+// good. It can be read, through any view, from then on. Thread safety: stop() from anywhere, also
+// from signal handlers; the rest in one thread.
 #pragma once
 
 #include <atomic>
@@ -14,6 +16,7 @@
 #include <string>
 
 #include "tessera/base/result.hpp"
+#include "tessera/container/target.hpp"
 #include "tessera/port/plain_file.hpp"
 #include "tessera/remap/request.hpp"
 #include "tessera/remap/translator.hpp"
@@ -42,7 +45,11 @@ class TranslateDaemon {
 
  private:
   [[nodiscard]] base::Result<std::unique_ptr<port::PlainFile>> wait_for_source();
-  [[nodiscard]] base::Result<std::unique_ptr<port::PlainFile>> make_target();
+  [[nodiscard]] base::Result<void> check_request(port::PlainFile& in) const;
+  [[nodiscard]] base::Result<std::unique_ptr<remap::Translator>> start(port::PlainFile& in,
+                                                                       port::PlainFile& out);
+  [[nodiscard]] base::Result<bool> step(remap::Translator& translator);
+  [[nodiscard]] base::Result<void> publish(container::Target& target, port::FreshFile& fresh);
   [[nodiscard]] base::Result<void> follow(port::PlainFile& in, remap::Translator& translator);
   [[nodiscard]] base::Result<void> tidy();
   [[nodiscard]] base::Result<remap::TranslatorCounts> translate();

@@ -9,6 +9,7 @@
 #include "tessera/cache/object_file.hpp"
 #include "tessera/container/checker.hpp"
 #include "tessera/container/writer_claim.hpp"
+#include "tessera/port/self_exchange.hpp"
 #include "tessera/port/self_team.hpp"
 #include "tessera/port/shared_number.hpp"
 #include "tessera/port/system_random.hpp"
@@ -132,6 +133,36 @@ TEST_F(Following, ReplacesWhatIsThereOnlyIfItIsAskedTo) {
   expect_out(kStepRecords * kRecord, 2);
   settings_.request.out = settings_.request.in;
   EXPECT_FALSE(TranslateDaemon(settings_, quiet).run());
+}
+
+// With helpers, who open the new file by its name, and without.
+TEST_F(Following, WhatIsReplacedStaysUntilTheRequestIsKnownToBeGood) {
+  { Producer(folder_.path("in")).write_step(); }
+  settings_.request.options.existing = port::Existing::kReplace;
+  const auto run = [&](const std::string& views, const std::string& out, bool helped) {
+    TranslateSettings settings = settings_;
+    settings.request.views = folder_.path(views);
+    settings.request.out = folder_.path(out);
+    port::SelfExchange alone;
+    remap::Helpers helpers(alone, true);
+    if (helped) settings.helpers = &helpers;
+    const auto counts = TranslateDaemon(settings, quiet).run();
+    return counts ? std::string() : counts.error().message();
+  };
+  const std::string old = "the old file";
+  std::ofstream(folder_.path("out")) << old;
+  std::ofstream(folder_.path("bad.json")) << "{";
+  for (const bool helped : {false, true}) {
+    EXPECT_NE(run("misspelt.json", "out", helped), "");
+    EXPECT_NE(run("bad.json", "out", helped), "");
+    EXPECT_NE(run("views.json", "views.json", helped).find("is the views file"), std::string::npos);
+    EXPECT_EQ(PlainFile::open(folder_.path("out"), {.read = true}).value()->size().value(),
+              std::ssize(old));
+    EXPECT_EQ(run("views.json", "new", helped), "");
+    EXPECT_EQ(run("views.json", "new", helped), "");
+  }
+  EXPECT_EQ(run("views.json", "out", true), "");
+  expect_out(kStepRecords * kRecord, 2);
 }
 
 // The ranks of an exchange follow a producer together: the first with the daemon, others help.

@@ -1,12 +1,16 @@
 #include "tessera/mpiio/views_folder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
 
+#include "tessera/port/descriptor.hpp"
 #include "tessera/port/test_directory.hpp"
 #include "tessera/port/thread_exchange.hpp"
 
@@ -60,6 +64,24 @@ TEST(ViewsFolder, AFailureLeavesNothing) {
   EXPECT_FALSE(put_text(blocked + "/below", {"data", "a,", "a,1"}));
   EXPECT_FALSE(put_text(directory.path(""), {std::string(300, 'n'), "a,", "a,1"})) << "a long name";
   EXPECT_EQ(entries(directory.path("")), 1U);
+}
+
+// Whoever is killed leaves no other name: there is none at any time.
+TEST(ViewsFolder, NoOtherNameIsThereMeanwhile) {
+  const port::TestDirectory directory;
+  const port::Descriptor events(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(
+      ::inotify_add_watch(events.number(), directory.path("").c_str(), IN_CREATE | IN_MOVED_TO), 0);
+  EXPECT_EQ(put(directory.path(""), "a,", "1"), "data.views.json");
+  alignas(inotify_event) std::array<char, 4096> buffer{};
+  const ssize_t got = ::read(events.number(), buffer.data(), buffer.size());
+  std::vector<std::string> names;
+  for (ssize_t at = 0; at < got;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+    names.emplace_back(event->name);
+    at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+  }
+  EXPECT_EQ(names, std::vector<std::string>{"data.views.json"});
 }
 
 TEST(ViewsFolder, WritersOfDifferentFilesAtOnceEachGetAName) {

@@ -137,10 +137,7 @@ struct flock range_of(int64_t begin, int64_t end, RangeLock lock) {
 }  // namespace
 
 PlainFile::PlainFile(std::string path, Descriptor descriptor, EmulatedStore store)
-    : File(std::move(path)),
-      descriptor_(std::move(descriptor)),
-      store_(store),
-      is_limited_(has_size_limit()) {}
+    : File(std::move(path)), descriptor_(std::move(descriptor)), store_(store) {}
 
 base::Result<std::unique_ptr<PlainFile>> PlainFile::open_regular(const std::string& path,
                                                                  const OpenMode& mode) {
@@ -328,12 +325,23 @@ File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
 
+// Whether a write that ends there may be answered with a signal. A program may set its limit at any
+// time; asking before each small write would take a third as long as the write.
+bool PlainFile::is_limited(int64_t end) {
+  if (end <= unlimited_end_.load(std::memory_order_relaxed)) return false;
+  if (has_size_limit()) return true;
+  unlimited_end_.store(end, std::memory_order_relaxed);
+  return false;
+}
+
 File::Attempt PlainFile::write_some(int64_t offset, std::span<const iovec> memory) {
   const auto once = [&](std::span<const iovec> part) {
     return write_once(descriptor(), offset, part);
   };
+  int64_t end = offset;
+  for (const iovec& part : memory) end += static_cast<int64_t>(part.iov_len);
   std::optional<WithoutSizeSignal> quiet;
-  if (is_limited_) quiet.emplace();
+  if (is_limited(end)) quiet.emplace();
   const ssize_t answer = store_.on() ? request_once(store_, memory, once) : once(memory);
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
@@ -358,7 +366,12 @@ int64_t PlainFile::read_apart(std::span<const ReadSegment> segments) {
 }
 
 int64_t PlainFile::write_bulk(std::span<const WriteSegment> segments) {
-  if (is_limited_) return 0;
+  int64_t end = 0;
+  for (const WriteSegment& segment : segments) {
+    end = std::max(end, segment.offset + std::ssize(segment.memory));
+  }
+  // The ring may write in another thread, which would get the signal.
+  if (is_limited(end)) return 0;
   if (store_.on()) {
     // By system calls, writers would take turns at the lock of the file, and the store would not
     // serve them at once.

@@ -5,9 +5,10 @@
 // (io_uring where it is quicker and the kernel has it, else preadv and pwritev; uring_list.hpp).
 // Behind an emulated store (emulated_store.hpp) transfers wait for its requests, and the file is
 // treated as that of another machine, whose file system has no range locks.
-// A limit of file sizes (ulimit -f) that is there when the file is opened makes what exceeds it
-// fail with EFBIG, and no signal comes with it (size_limit.hpp). Thread safety: as File; range
-// locks belong to the open file, not to the thread.
+// A limit of file sizes (ulimit -f) makes what exceeds it fail with EFBIG, whenever it is set, and
+// no signal comes with it (size_limit.hpp), but for writes that end before the farthest one that
+// was made through this object without a limit. Thread safety: as File; range locks belong to the
+// open file, not to the thread.
 #pragma once
 
 #include <sys/types.h>
@@ -124,12 +125,14 @@ class PlainFile final : public File {
 
   PlainFile(std::string path, Descriptor descriptor, EmulatedStore store);
 
+  [[nodiscard]] bool is_limited(int64_t end);
+
   // The file in memory, of an emulated store, as far as it goes now; nothing where it cannot be.
   std::shared_ptr<const FileMapping> emulated_pages();
 
   const Descriptor descriptor_;
   const EmulatedStore store_;
-  const bool is_limited_;  // file sizes are, so that writes may be answered with a signal
+  std::atomic<int64_t> unlimited_end_ = 0;             // of writes that were made without a limit
   Guarded<std::shared_ptr<const FileMapping>> pages_;  // what emulated_pages() found last
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads

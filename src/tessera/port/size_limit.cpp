@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <limits>
 
 namespace tessera::port {
 
@@ -36,9 +37,13 @@ WithoutSizeSignal::~WithoutSizeSignal() {
   errno = errno_before;
 }
 
-bool has_size_limit() {
+int64_t size_limit() {
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   rlimit limit{};
-  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return kNone;
+  return limit.rlim_cur < static_cast<rlim_t>(kNone) ? static_cast<int64_t>(limit.rlim_cur) : kNone;
 }
+
+bool has_size_limit() { return size_limit() != std::numeric_limits<int64_t>::max(); }
 
 }  // namespace tessera::port

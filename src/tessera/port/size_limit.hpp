@@ -9,6 +9,8 @@
 
 #include <signal.h>
 
+#include <cstdint>
+
 namespace tessera::port {
 
 class WithoutSizeSignal {
@@ -23,7 +25,8 @@ class WithoutSizeSignal {
   bool pending_ = false;  // before: it is the program's
 };
 
-// Whether there is a limit now. One system call.
+// The limit now; the largest number if there is none. One system call.
+[[nodiscard]] int64_t size_limit();
 [[nodiscard]] bool has_size_limit();
 
 }  // namespace tessera::port

@@ -13,13 +13,17 @@ namespace {
 
 constexpr int64_t kLimit = 8192;
 
+void set_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = kLimit;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
 // In a process of its own, which a signal that came through would end.
 void run_limited(const std::function<void()>& body) {
   run_processes(1, [&](int) {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = kLimit;
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    set_limit();
     body();
   });
 }
@@ -52,6 +56,31 @@ TEST(SizeLimit, IsAnErrorOfWhoeverExceedsIt) {
     auto memory = MemoryFile::create(10);
     ASSERT_TRUE(memory);
     EXPECT_EQ(memory->grow(kLimit + 1).error().errno_value, EFBIG);
+    EXPECT_FALSE(is_pending());
+  });
+}
+
+// A program may set its limit when it has files open, also below what they have already.
+TEST(SizeLimit, IsAnErrorAlsoIfItComesAfterTheOpen) {
+  const TestDirectory directory;
+  run_processes(1, [&](int) {
+    const auto open = [&] {
+      return PlainFile::open(directory.path("file"), {.read = true, .write = true, .create = true})
+          .value();
+    };
+    const auto file = open();
+    file->set_ring_use(RingUse::kAlways);
+    const base::Bytes bytes(100, std::byte{7});
+    ASSERT_TRUE(open()->write_at(2 * kLimit, bytes));
+    ASSERT_TRUE(file->write_at(kLimit - 100, bytes));
+    set_limit();
+    for (const int64_t at : {kLimit, 2 * kLimit, 3 * kLimit}) {
+      EXPECT_EQ(file->write_at(at, bytes).status.error().errno_value, EFBIG);
+      std::vector<WriteSegment> segments;
+      for (int64_t i = 0; i < 100; ++i) segments.push_back({at + i * 200, bytes});
+      EXPECT_EQ(file->write_list(segments).status.error().errno_value, EFBIG);
+    }
+    EXPECT_TRUE(file->write_at(kLimit - 100, bytes));
     EXPECT_FALSE(is_pending());
   });
 }

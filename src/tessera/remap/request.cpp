@@ -143,8 +143,9 @@ Result<RemapReport> run_on_machine(port::Exchange& exchange, const Request& give
   };
   TESSERA_TRY_VOID(exchange.agree(exchange.rank() == 0 ? hold() : Result<void>()));
   // Whoever writes the source meanwhile leaves the commit that is read here alone.
+  // What cannot be opened is refused below.
   const auto read = port::PlainFile::open(request.in, {.read = true});
-  if (read) container::hold_for_reading(**read);
+  TESSERA_TRY_VOID(exchange.agree(read ? container::try_hold_for_reading(**read) : Result<void>()));
   port::PosixDisk disk;
   return run_request(exchange, disk, request, [&](port::FreshFile& fresh) -> Result<void> {
     if (in_place) TESSERA_TRY_VOID(target->require_unchanged());
