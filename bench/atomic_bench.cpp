@@ -36,8 +36,8 @@ struct Work {
 
 // By ranks, so that jobs are used for all of theirs.
 const Work kWorks[] = {
-    {"contiguous 4 KB", {"contiguous", {4096, 0, 0}}, 4},
-    {"contiguous 1 MB", {"contiguous", {kMiB, 0, 0}}, 4},
+    {"contiguous 4 KiB", {"contiguous", {4096, 0, 0}}, 4},
+    {"contiguous 1 MiB", {"contiguous", {kMiB, 0, 0}}, 4},
     {"strided 256 B", {"column", {256, 8 * kMiB / 256 / 4, 0}}, 4},
     {"tile reader", {"reader", {10, 0, 0}}, 6, Flow::kRead},
     {"3-D block 100^3", {"block3d", {100, 0, 0}}, 8},

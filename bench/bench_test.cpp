@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Pattern, QuickCases,
                          testing::Values("encoded view", "object set of 4 tile readers", "overlap",
                                          "join, 100 rows", "lookup, map in stripes of 65536 B",
                                          "index query, 1000 irregular objects",
-                                         "12B runs, 256 KB"));
+                                         "12B runs, 256 KiB"));
 
 // One of every kind of case of the mesh bench that takes no seconds.
 class QuickMeshCases : public testing::TestWithParam<const char*> {};
@@ -106,7 +106,7 @@ TEST(Bench, AnotherBuildIsMeasuredInTurn) {
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto json = run_quickly("mpiio", "Open MPI 2: interleaved 4 KB, independent", 0,
+  const auto json = run_quickly("mpiio", "Open MPI 2: interleaved 4 KiB, independent", 0,
                                 self.parent_path().parent_path().string());
   ASSERT_TRUE(json) << json.error().message();
   ASSERT_EQ(json->find("cases")->array()->size(), 1U);
@@ -114,7 +114,7 @@ TEST(Bench, AnotherBuildIsMeasuredInTurn) {
   const base::Json& against = *outcome.find("against");
   EXPECT_FALSE(against.find("ratio")->is_null());
   EXPECT_EQ(against.find("noise")->array()->size(), 2U);
-  EXPECT_EQ(*against.find("not_compared")->string(), "4 KB cases");
+  EXPECT_EQ(*against.find("not_compared")->string(), "4 KiB cases");
   EXPECT_FALSE(outcome.find("ratio_of_all")->is_null());
 }
 
@@ -139,7 +139,7 @@ class RefusingBuild {
 };
 
 TEST(Bench, ACaseGoesOnWithoutABuildThatCannotDoIt) {
-  const std::string only = "remap 3 to 4, rows to columns, 64 MB";
+  const std::string only = "remap 3 to 4, rows to columns, 64 MiB";
   const RefusingBuild refusing;
   const auto json = run_quickly("objects", only, 0, refusing.path());
   ASSERT_TRUE(json) << json.error().message();
@@ -155,7 +155,7 @@ TEST(Bench, ACaseGoesOnWithoutABuildThatCannotDoIt) {
 TEST(Bench, RemappingIsComparedByPrograms) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto json = run_quickly("objects", "remap 3 to 4, rows to columns, 64 MB", 0,
+  const auto json = run_quickly("objects", "remap 3 to 4, rows to columns, 64 MiB", 0,
                                 self.parent_path().parent_path().string());
   ASSERT_TRUE(json) << json.error().message();
   const base::Json& against = *json->find("cases")->array()->front().find("against");

@@ -143,7 +143,8 @@ struct Case {
   std::optional<Contestant> ceiling = {};
   std::optional<Paper> paper = {};
   std::vector<Bar> bars = {};
-  bool in_mean = true;  // whether its ratio counts in the geometric mean of the bench
+  int64_t rounds_min = 0;  // where its bars are of medians of so many
+  bool in_mean = true;     // whether its ratio counts in the geometric mean of the bench
   // Whether a repetition leaves behind what helps the next one in the same round.
   bool repetitions_help = false;
   std::string note = {};

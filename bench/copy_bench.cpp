@@ -214,7 +214,8 @@ base::Result<Case> make_copy(const CopyCase& what, const std::shared_ptr<Peers>&
 }
 
 CaseMaker maker_of(const CopyCase& what, const std::shared_ptr<Peers>& peers) {
-  const char* place = what.total_bytes == kInCacheBytes ? "256 KB in cache" : "64 MB out of cache";
+  const char* place =
+      what.total_bytes == kInCacheBytes ? "256 KiB in cache" : "64 MiB out of cache";
   const char* verb = what.direction == Direction::kGather ? "gather" : "scatter";
   const std::string run = axis_text(static_cast<double>(what.run_bytes));
   return {fmt::format("{} {}B runs, {}", verb, run, place),

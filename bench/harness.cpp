@@ -152,7 +152,7 @@ base::Result<void> run_rounds(const Case& measured, const Effort& effort,
   double always_ns = 0;     // of those who run in all rounds
   double sometimes_ns = 0;  // of the others
   const int64_t rounds = measured.kind == Kind::kSize ? 1 : std::max(effort.rounds, kRoundsMin);
-  const int64_t least = std::min(rounds, kRoundsBelieved);
+  const int64_t least = std::min(rounds, std::max(kRoundsBelieved, measured.rounds_min));
   for (int64_t round = 0; round < rounds; ++round) {
     if (round >= least && always_ns > std::max(effort.seconds * 1e9, sometimes_ns)) break;
     std::shuffle(order.begin(), order.end(), random);

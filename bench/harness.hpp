@@ -20,8 +20,8 @@
 //        like ours, the same is true of the others, and the ratio to the best of all rivals is
 //        shown beside that of the like. All contestants of a case are timed by the same clock.
 //   (H6) Rounds end at `rounds`, or when those who run in all of them have taken `seconds`, and not
-//        less than those who do not; but not before kRoundsBelieved, if so many were asked for: the
-//        band of fewer is itself a matter of luck.
+//        less than those who do not; but not before kRoundsBelieved, or the case's rounds_min, if
+//        so many were asked for: the band of fewer is itself a matter of luck.
 //   (H7) A peer whose pilot is worse than kFar times the best runs in the first kFarRounds only: it
 //        cannot win, and would take the time of those who can.
 //   (H8) A peer with rounds_max runs in so many rounds, in one with kRoundsMin of them, one

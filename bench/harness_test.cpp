@@ -446,17 +446,20 @@ TEST(Harness, BetweenItsFloorAndTheNoiseACaseIsMarked) {
 
 // (H6): however little time a case is given, what is believed comes from enough rounds.
 TEST(Harness, RoundsEndWithTheTimeButNotTooEarly) {
-  const auto runs_in = [](int64_t rounds) {
+  const auto runs_in = [](int64_t rounds, int64_t rounds_min) {
     Effort effort = quick_effort();
     effort.rounds = rounds;
     effort.seconds = 1e-9;
-    const auto outcome = run_case(pretended_case(Kind::kTime), effort);
+    Case measured = pretended_case(Kind::kTime);
+    measured.rounds_min = rounds_min;
+    const auto outcome = run_case(measured, effort);
     EXPECT_TRUE(outcome);
     return outcome->runs;
   };
-  EXPECT_EQ(runs_in(Effort().rounds), kRoundsBelieved);
-  EXPECT_EQ(runs_in(kRoundsBelieved - 1), kRoundsBelieved - 1);
-  EXPECT_EQ(runs_in(1), kRoundsMin);
+  EXPECT_EQ(runs_in(Effort().rounds, 0), kRoundsBelieved);
+  EXPECT_EQ(runs_in(Effort().rounds, 17), 17);
+  EXPECT_EQ(runs_in(kRoundsBelieved - 1, 17), kRoundsBelieved - 1);
+  EXPECT_EQ(runs_in(1, 0), kRoundsMin);
 }
 
 // (H8)

@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kServiceTime = "2ms";
 constexpr double kListOfNone = 0.85;
 constexpr double kPrivateOfNone = 0.95;
+constexpr int64_t kRounds = 17;  // of which the medians are held to these
 constexpr int64_t kFilmFrames = 100;
 // Frames that a screen reads in one repetition; the next goes on with those behind.
 constexpr int64_t kFramesAtOnce = 5;
@@ -152,6 +153,7 @@ base::Result<Case> make_case(const Store& store, const Benchmark& benchmark, con
   measured.x_label = "processes";
   measured.ours = contestant_of(store, benchmark, mode);
   measured.paper = Paper{benchmark.paper, figure_of(benchmark.pattern)};
+  measured.rounds_min = kRounds;
   measured.against = benchmark.overlaps() ? kFile.name : kNone.name;
   measured.note = "ratio to " + measured.against;
   if (store.emulated) measured.note += fmt::format("; emulated: {} a request", kServiceTime);

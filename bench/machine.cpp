@@ -50,8 +50,8 @@ Machine this_machine() {
 }
 
 std::string machine_text(const Machine& machine) {
-  return fmt::format("{}, {} cores, {:.1f} GB, {}, {}, load {}", machine.cpu, machine.cores,
-                     static_cast<double>(machine.memory_bytes) / 1e9, machine.kernel,
+  return fmt::format("{}, {} cores, {:.1f} GiB, {}, {}, load {}", machine.cpu, machine.cores,
+                     static_cast<double>(machine.memory_bytes) / (1 << 30), machine.kernel,
                      machine.compiler, machine.load);
 }
 

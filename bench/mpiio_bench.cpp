@@ -109,21 +109,21 @@ void add_others(int ranks, std::vector<Work>& works) {
                    false,
                    0,
                    fmt::format("{} runs a process; open, set_view and close are timed too", runs)});
-  works.push_back({"contiguous 64 MB",
+  works.push_back({"contiguous 64 MiB",
                    {"contiguous", {64 * kMiB / ranks, 0, 0}},
                    Directions::kBoth,
                    Timed::kTransfer,
                    false,
                    0,
                    "64 MiB in all"});
-  works.push_back({"contiguous 4 KB",
+  works.push_back({"contiguous 4 KiB",
                    {"contiguous", {4096, 0, 0}},
                    Directions::kBoth,
                    Timed::kTransfer,
                    false,
                    0,
                    "4 KiB a process",
-                   "4 KB cases"});
+                   "4 KiB cases"});
 }
 
 // What strangers' benchmarks do: new files in short runs, strided memory, interleaved blocks.
@@ -139,14 +139,14 @@ void add_strangers(int ranks, std::vector<Work>& works) {
     fresh.only = Access::kIndependent;
     works.push_back(fresh);
   }
-  Work again = {"contiguous 16 MB, strided memory", {"contiguous", {16 * kMiB / ranks, 64, 0}}};
+  Work again = {"contiguous 16 MiB, strided memory", {"contiguous", {16 * kMiB / ranks, 64, 0}}};
   again.note = "16 MiB in all, in memory every second 64 B; the file was written before";
   again.only = Access::kCollective;
   works.push_back(again);
-  Work blocks = {"interleaved 4 KB", {"column", {4096, 32 * kMiB / 4096 / ranks, 0}}};
+  Work blocks = {"interleaved 4 KiB", {"column", {4096, 32 * kMiB / 4096 / ranks, 0}}};
   blocks.directions = Directions::kWrite;
   blocks.note = "32 MiB in all";
-  blocks.not_compared = "4 KB cases";
+  blocks.not_compared = "4 KiB cases";
   blocks.only = Access::kIndependent;
   works.push_back(blocks);
 }

@@ -14,7 +14,7 @@ namespace tessera::bench {
 // Open MPI, 16 ranks, 1,000,000 runs each: how much the resident memory of a rank grows at most
 // while a collective operation is under way.
 [[nodiscard]] std::vector<CaseMaker> mpiio_memory_cases(const std::shared_ptr<MpiPool>& pool);
-// One rank: how long a nonblocking write of 256 MB takes beside a computation of its length.
+// One rank: how long a nonblocking write of 256 MiB takes beside a computation of its length.
 [[nodiscard]] std::vector<CaseMaker> mpiio_overlap_cases(const std::shared_ptr<MpiPool>& pool);
 
 }  // namespace tessera::bench

@@ -37,14 +37,14 @@ void add_romio(const JobKind& kind, std::vector<StockMode>& modes) {
                    both("romio_ds_{}={}", "enable")});
   modes.push_back({"ROMIO independent, ds disabled", kind, Access::kIndependent,
                    both("romio_ds_{}={}", "disable"), true});
-  modes.push_back({"ROMIO independent, 1 MB buffers", kind, Access::kIndependent,
+  modes.push_back({"ROMIO independent, 1 MiB buffers", kind, Access::kIndependent,
                    "ind_rd_buffer_size=1048576,ind_wr_buffer_size=1048576"});
   modes.push_back({"ROMIO independent by _all, cb disabled", kind, Access::kCollective,
                    both("romio_cb_{}={}", "disable")});
   modes.push_back({"ROMIO collective", kind, Access::kCollective});
-  modes.push_back({"ROMIO collective, cb enabled, 1 MB", kind, Access::kCollective,
+  modes.push_back({"ROMIO collective, cb enabled, 1 MiB", kind, Access::kCollective,
                    exchange + ",cb_buffer_size=1048576"});
-  modes.push_back({"ROMIO collective, cb enabled, 64 MB", kind, Access::kCollective,
+  modes.push_back({"ROMIO collective, cb enabled, 64 MiB", kind, Access::kCollective,
                    exchange + ",cb_buffer_size=67108864"});
 }
 

@@ -65,7 +65,7 @@ double number_in(const Json& object, const char* key) {
 TEST(Output, TheMeanAgainstAnotherBuildLeavesOutWhatIsNamed) {
   BenchRun run = a_run();
   for (const auto& [ratio, reason] :
-       {std::pair{2.0, ""}, {0.5, ""}, {4.0, ""}, {0.01, "4 KB cases"}, {0.02, "4 KB cases"}}) {
+       {std::pair{2.0, ""}, {0.5, ""}, {4.0, ""}, {0.01, "4 KiB cases"}, {0.02, "4 KiB cases"}}) {
     Outcome outcome = full_outcome();
     outcome.name = fmt::format("case {}", ratio);
     outcome.before = 5;
@@ -87,13 +87,14 @@ TEST(Output, TheMeanAgainstAnotherBuildLeavesOutWhatIsNamed) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("of this build against itself (A/A) 1.030"), std::string::npos) << text;
-  for (const char* part : {"not in that mean: 2 cases, 4 KB cases\n    case 0.01\n    case 0.02\n",
+  for (const char* part : {"not in that mean: 2 cases, 4 KiB cases\n    case 0.01\n    case 0.02\n",
                            "not in that mean: 1 case, a figure that is not timed\n    size\n",
                            "1 case, only this build runs it\n    gather \"8 B\" <in> cache\n",
                            "1 case, it could not be run\n    a wall\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
-  EXPECT_NE(table_rows(run.outcomes.back()).find("not in the mean: 4 KB cases"), std::string::npos);
+  EXPECT_NE(table_rows(run.outcomes.back()).find("not in the mean: 4 KiB cases"),
+            std::string::npos);
   const auto json = Json::parse(to_json(run));
   ASSERT_TRUE(json) << json.error().message();
   EXPECT_EQ(json->find("cases")->array()->front().find("against"), nullptr);
@@ -104,7 +105,7 @@ TEST(Output, TheMeanAgainstAnotherBuildLeavesOutWhatIsNamed) {
   const Json& told = *json->find("summary");
   EXPECT_NEAR(number_in(told, "against_twin_geometric_mean"), 1.03, 1e-9);
   const Json& left_out = *told.find("against_left_out");
-  EXPECT_EQ(left_out.find("4 KB cases")->array()->size(), 2U);
+  EXPECT_EQ(left_out.find("4 KiB cases")->array()->size(), 2U);
   EXPECT_EQ(*left_out.find("it could not be run")->array()->front().string(), "a wall");
 }
 

@@ -26,9 +26,9 @@ namespace {
 using base::Result;
 
 constexpr double kOfCopy = 0.7;
-constexpr int64_t kMegabyte = int64_t{1} << 20;
+constexpr int64_t kMebibyte = int64_t{1} << 20;
 // Larger files need a disk that has room for three of them.
-constexpr int64_t kAnywhereBytes = 1024 * kMegabyte;
+constexpr int64_t kAnywhereBytes = 1024 * kMebibyte;
 constexpr const char* kCopy = "/bin/cp";
 
 struct Remapping {
@@ -41,9 +41,9 @@ struct Remapping {
 
   [[nodiscard]] int64_t bytes() const { return side * side; }
   [[nodiscard]] std::string size_text() const {
-    const int64_t megabytes = bytes() / kMegabyte;
-    return megabytes < 1024 ? fmt::format("{} MB", megabytes)
-                            : fmt::format("{} GB", megabytes / 1024);
+    const int64_t mebibytes = bytes() / kMebibyte;
+    return mebibytes < 1024 ? fmt::format("{} MiB", mebibytes)
+                            : fmt::format("{} GiB", mebibytes / 1024);
   }
   [[nodiscard]] std::string title() const {
     return fmt::format("remap {} to {}, {} to {}, {}{}", writers, readers, name_of(from),
@@ -51,7 +51,7 @@ struct Remapping {
   }
 };
 
-constexpr int64_t kSide64 = 8192;  // of 64 MB, and so on
+constexpr int64_t kSide64 = 8192;  // of 64 MiB, and so on
 constexpr int64_t kSide256 = 16384;
 constexpr int64_t kSide1024 = 32768;
 constexpr int64_t kSide4096 = 65536;
@@ -172,8 +172,8 @@ Result<Case> make_case(const Remapping& remapping) {
   measured.unit = "GB/s";
   measured.kind = Kind::kRate;
   measured.amount = static_cast<double>(remapping.bytes());
-  measured.x = measured.amount / kMegabyte;
-  measured.x_label = "MB";
+  measured.x = measured.amount / kMebibyte;
+  measured.x_label = "MiB";
   const bool synced = remapping.synced;
   measured.ours = contestant("tessera remap", files, [synced](const RemapFiles& mine) {
     const auto done = remap_once(mine, synced);
@@ -181,12 +181,13 @@ Result<Case> make_case(const Remapping& remapping) {
   });
   measured.peers = {contestant(
       "cp", files, [synced](const RemapFiles& mine) { return copy_once(mine, synced); })};
-  if (remapping.bytes() >= kAnywhereBytes) measured.not_compared = "remapping from 1 GB";
+  if (remapping.bytes() >= kAnywhereBytes) measured.not_compared = "remapping from 1 GiB";
   if (!other_build().empty()) compare_programs(files, remapping, measured);
   if (!synced) measured.bars = {{Bar::Kind::kRatioAtLeast, kOfCopy}};
   measured.note = fmt::format(
-      "rates of the file's {} MB; ours writes {} MB more, copies of what readers share; {} threads",
-      remapping.bytes() / kMegabyte, report.extra_bytes / kMegabyte, remap::default_threads());
+      "rates of the file's {} MiB; ours writes {} MiB more, copies of what readers share; {} "
+      "threads",
+      remapping.bytes() / kMebibyte, report.extra_bytes / kMebibyte, remap::default_threads());
   return measured;
 }
 

@@ -1,8 +1,5 @@
 #include "bench/scratch_folder.hpp"
 
-#include <fmt/format.h>
-
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
@@ -31,19 +28,11 @@ fs::path folder_above(ScratchFolder::Place place) {
 
 base::Result<ScratchFolder> ScratchFolder::make(Place place) {
   std::error_code error;
-  const fs::path above = folder_above(place);
-  std::string name = (fs::absolute(above, error) / "tessera-bench-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    return base::fail_errno(errno, fmt::format("cannot make a folder in {} (TESSERA_BENCH_DIR "
-                                               "chooses another place)",
-                                               above.string()));
-  }
-  return ScratchFolder(std::move(name));
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove_all(path_, ignored);
+  const std::string above = fs::absolute(folder_above(place), error).string();
+  auto folder = port::ScratchFolder::make(above, "tessera-bench");
+  if (folder) return ScratchFolder(*std::move(folder));
+  const base::Error& cause = folder.error();
+  return base::fail(cause.code, cause.context + " (TESSERA_BENCH_DIR chooses another place)");
 }
 
 }  // namespace tessera::bench

@@ -1,4 +1,5 @@
-// ScratchFolder: a folder for the files of a bench, gone with the object.
+// ScratchFolder: a folder for the files of a bench, gone with the object, and with the process if
+// it is killed (port/scratch_folder.hpp).
 //
 // It lies in the system's folder for temporary files, or where TESSERA_BENCH_DIR says; one that
 // asks for memory, in the system's file system in memory if that has room for kMemoryBytes.
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "tessera/base/result.hpp"
+#include "tessera/port/scratch_folder.hpp"
 
 namespace tessera::bench {
 
@@ -19,16 +21,13 @@ class ScratchFolder {
   static constexpr int64_t kMemoryBytes = int64_t{3} << 30;
 
   [[nodiscard]] static base::Result<ScratchFolder> make(Place place = Place::kDisk);
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder();
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return folder_.path(); }
 
  private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  explicit ScratchFolder(port::ScratchFolder folder) : folder_(std::move(folder)) {}
 
-  std::string path_;  // empty once moved from
+  port::ScratchFolder folder_;
 };
 
 }  // namespace tessera::bench

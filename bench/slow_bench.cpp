@@ -19,7 +19,7 @@ using base::Result;
 constexpr double kOfStock = 3;
 constexpr int kSideHeld = 4;     // smaller walls have less to gain, and are reported
 constexpr double kSlowNs = 1e9;  // a mode that takes longer is run once
-constexpr int64_t kMegabyte = int64_t{1} << 20;
+constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 // The mount and the jobs on it, made when the first case needs them.
 struct SlowMachine {
@@ -44,12 +44,12 @@ std::vector<StockMode> modes_at(int ranks) {
   const JobKind romio = {kOpenMpi, "ROMIO", ranks, {"--mca", "io", "romio321"}};
   const JobKind ompio = {kOpenMpi, "OMPIO", ranks};
   const auto buffers = [](int64_t megabytes) {
-    return fmt::format("ind_rd_buffer_size={}", megabytes * kMegabyte);
+    return fmt::format("ind_rd_buffer_size={}", megabytes * kMebibyte);
   };
   return {
       {"ROMIO independent", romio, Access::kIndependent},
-      {"ROMIO independent, 4 MB buffers", romio, Access::kIndependent, buffers(4)},
-      {"ROMIO independent, 16 MB buffers", romio, Access::kIndependent, buffers(16)},
+      {"ROMIO independent, 4 MiB buffers", romio, Access::kIndependent, buffers(4)},
+      {"ROMIO independent, 16 MiB buffers", romio, Access::kIndependent, buffers(16)},
       {"ROMIO collective", romio, Access::kCollective},
       {"ROMIO collective, all aggregate", romio, Access::kCollective,
        fmt::format("romio_cb_read=enable,cb_nodes={0},cb_config_list=*:{0}", ranks)},
@@ -82,10 +82,10 @@ Result<std::string> requests_text(SlowMachine& machine, const JobKind& ours,
   TESSERA_TRY_VOID(machine.pool->measure(ours, false, objects, 1));
   TESSERA_TRY(const SlowMount::Requests after, machine.mount->requests());
   return fmt::format(
-      "each request waits {} ms; of ours arrive {} that read {} MB, opening included; the largest "
+      "each request waits {} ms; of ours arrive {} that read {} MiB, opening included; the largest "
       "of anybody has {} KiB",
       SlowMount::kDelayUs / 1000, after.reads - before.reads,
-      (after.bytes - before.bytes) / kMegabyte, after.largest_bytes / 1024);
+      (after.bytes - before.bytes) / kMebibyte, after.largest_bytes / 1024);
 }
 
 Result<Case> make_case(const Shared& machine, int side, bool verify) {

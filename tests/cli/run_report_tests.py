@@ -24,7 +24,8 @@ RANKS = 2
 WRITES = 300
 
 # reported KIND FILE: every rank writes 8 bytes so many times and once 1 MiB with the others; then
-# the job ends as the kind says; "until" once FILE.go is there, after one more write. Each rank
+# the job ends as the kind says; "abort early" behind the small writes, "until" once FILE.go is
+# there, after one more write. Each rank
 # leaves its process number in FILE.RANK when it is there.
 JOB = r"""
 #include <mpi.h>
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 300; ++i) {
     MPI_File_write_at(file, 1000 * rank + 16 * i, bytes, 8, MPI_BYTE, MPI_STATUS_IGNORE);
   }
+  if (strcmp(argv[1], "abort early") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 9);
   MPI_File_write_at_all(file, (MPI_Offset)(1 + rank) << 20, bytes, sizeof(bytes), MPI_BYTE,
                         MPI_STATUS_IGNORE);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -145,6 +147,15 @@ class Reports(Jobs):
             (log,) = self.logs()
             self.assertEqual(log.suffix, ".unfinished")
             self.check(self.report(log), True)
+            shutil.rmtree(self.folder / "logs")
+
+    def test_a_job_that_aborts_after_small_writes_leaves_those_of_the_rank(self):
+        for mpi in MPIS:
+            with self.start(mpi, "abort early") as job:
+                self.assertNotEqual(job.wait(timeout=SECONDS_MAX), 0)
+            (log,) = self.logs()
+            (data,) = self.report(log)["files"]
+            self.assertGreaterEqual(data["write"]["calls"], WRITES)
             shutil.rmtree(self.folder / "logs")
 
     def test_a_job_that_is_killed_leaves_its_counts(self):

@@ -76,6 +76,7 @@ static void guest_records_of_a_cut_file(void) {
 /* A program that blocks SIGBUS, on a disk that becomes full. */
 static void guest_blocks_signals(void) {
   enum { kColumns = 1 << 17 };
+  if (!check_preloaded()) return; /* stock writes each column by itself */
   const char* path = check_special_path("full", "dat");
   sigset_t bus, before;
   sigemptyset(&bus);
@@ -89,7 +90,7 @@ static void guest_blocks_signals(void) {
   unsigned char* data = calloc(kColumns, 8);
   sigprocmask(SIG_BLOCK, &bus, &before);
   const int code = MPI_File_write_at(file, 0, data, kColumns * 8, MPI_BYTE, MPI_STATUS_IGNORE);
-  if (check_preloaded()) CHECK_ERROR(code, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA, MPI_ERR_IO);
+  CHECK_ERROR(code, MPI_ERR_NO_SPACE, MPI_ERR_QUOTA, MPI_ERR_IO);
   sigprocmask(SIG_SETMASK, &before, NULL);
   check_barrier();
   CHECK_OK(MPI_File_close(&file));

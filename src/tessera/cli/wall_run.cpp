@@ -1,14 +1,9 @@
 #include "tessera/cli/wall_run.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,8 +14,7 @@
 #include "tessera/cli/launcher_search.hpp"
 #include "tessera/cli/numbers.hpp"
 #include "tessera/port/cores.hpp"
-#include "tessera/port/descriptor.hpp"
-#include "tessera/port/system_random.hpp"
+#include "tessera/port/scratch_folder.hpp"
 #include "tessera/port/this_process.hpp"
 
 namespace tessera::cli {
@@ -84,63 +78,6 @@ Result<WallRun> run_wall(Job job, const std::string& library, const std::string&
   return run;
 }
 
-// In a child: removes the folder once no other process holds the pipe's other end. Ranks that are
-// still ending may make a file meanwhile, so it tries for a while.
-[[noreturn]] void remove_after_parent(const std::string& path, int pipe) {
-  constexpr int kTries = 50;
-  constexpr useconds_t kPauseUs = 100'000;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
-  char nothing = 0;
-  while (::read(pipe, &nothing, 1) < 0 && errno == EINTR) {
-  }
-  std::error_code error;
-  for (int i = 0; i < kTries; ++i) {
-    std::filesystem::remove_all(path, error);
-    if (!error) break;
-    ::usleep(kPauseUs);
-  }
-  ::_exit(0);
-}
-
-// A folder for the wall's file that is removed when this process ends, also by a kill: a child
-// waits for that, since no handler runs then, and none could remove a folder.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    const std::filesystem::path place = std::filesystem::temp_directory_path(error);
-    port::SystemRandom random;
-    path_ = (place / fmt::format("tessera-demo-{:016x}", random.next())).string();
-    int ends[2];
-    if (error || ::pipe2(ends, O_CLOEXEC) != 0) return;
-    const port::Descriptor read_end(ends[0]);
-    write_end_ = port::Descriptor(ends[1]);
-    // Before the folder is there, so that none is without somebody to remove it.
-    child_ = ::fork();
-    if (child_ == 0) {
-      { const port::Descriptor not_ours(std::move(write_end_)); }
-      remove_after_parent(path_, read_end.number());
-    }
-    is_there_ = child_ > 0 && ::mkdir(path_.c_str(), 0700) == 0;
-  }
-  ~ScratchFolder() {
-    { const port::Descriptor ended(std::move(write_end_)); }
-    while (child_ > 0 && ::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  // Requires is_there().
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] bool is_there() const { return is_there_; }
-
- private:
-  std::string path_;
-  pid_t child_ = -1;
-  bool is_there_ = false;
-  port::Descriptor write_end_;  // the child reads the other
-};
-
 std::string milliseconds(double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); }
 
 std::string ratio(double stock, double ours) { return fmt::format("{:.2f}x", stock / ours); }
@@ -161,8 +98,10 @@ Result<WallTimes> parse_wall_line(const std::string& line) {
 }
 
 Result<std::vector<WallRun>> run_walls() {
-  const ScratchFolder scratch;
-  if (!scratch.is_there()) return base::fail(Code::kFailed, "cannot make a temporary folder");
+  std::error_code error;
+  const std::string above = std::filesystem::temp_directory_path(error).string();
+  if (error) return base::fail(Code::kFailed, "no folder for temporary files: " + error.message());
+  TESSERA_TRY(const auto scratch, port::ScratchFolder::make(above, "tessera-demo"));
   const char* path_list = std::getenv("PATH");
   std::vector<WallRun> runs;
   for (const Mpi mpi : kMpis) {

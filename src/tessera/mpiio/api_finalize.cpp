@@ -1,4 +1,5 @@
-// MPI_Finalize: the job's log is written and everything of ours ends before MPI does.
+// MPI_Finalize: the job's log is written and everything of ours ends before MPI does. MPI_Abort:
+// the counts of this rank are saved for it.
 #include <cstdio>
 
 #include "tessera/mpiio/commitment.hpp"
@@ -35,6 +36,13 @@ void try_write_log() {
   if (!written) std::fprintf(stderr, "tessera: no log: %s\n", text_of(written.error()).c_str());
 }
 
+void save_counts() {
+  static_cast<void>(contain([]() -> base::Result<void> {
+    Journal::get().save();
+    return {};
+  }));
+}
+
 }  // namespace
 
 }  // namespace tessera::mpiio
@@ -54,6 +62,16 @@ int PMPI_Finalize() {
 int MPI_Finalize() {
   const auto tool = TESSERA_TOOL(MPI_Finalize);
   return tool != nullptr ? tool() : PMPI_Finalize();
+}
+
+int PMPI_Abort(MPI_Comm comm, int error) {
+  tessera::mpiio::save_counts();
+  return TESSERA_NATIVE(MPI_Abort)(comm, error);
+}
+
+int MPI_Abort(MPI_Comm comm, int error) {
+  const auto tool = TESSERA_TOOL(MPI_Abort);
+  return tool != nullptr ? tool(comm, error) : PMPI_Abort(comm, error);
 }
 
 }  // extern "C"

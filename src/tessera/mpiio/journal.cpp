@@ -183,6 +183,11 @@ void Journal::begin(port::Exchange& all) {
   });
 }
 
+void Journal::save() {
+  if (!reports_) return;
+  state_->counts.try_with([](telemetry::RankCounts& counts) { counts.save(kSinceLoaded.ns()); });
+}
+
 // On the first rank.
 bool Journal::write_log(const std::vector<base::Bytes>& texts, int ranks) {
   std::vector<std::string> rank_texts;

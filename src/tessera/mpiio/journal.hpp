@@ -55,6 +55,9 @@ class Journal {
   // The ranks agree on where they count. Collective over all ranks of the job, at its beginning;
   // does nothing unless reports(). Without it the counts of a job that is killed are lost.
   void begin(port::Exchange& all);
+  // What is counted so far outlives the process, unless it is just being counted. For MPI_Abort,
+  // which a signal handler may call.
+  void save();
   // Writes the log of the job. Collective over all ranks of the job; does nothing unless reports().
   void finish(port::Exchange& all);
 

@@ -18,8 +18,7 @@
 //   (BUS-5) A handler that another thread installs while a guard lives may go on to ours, which it
 //         replaced; then ours goes on to the one below it, and never back.
 //   (BUS-6) Ours may be installed by a thread that saved it while a guard lived and restores it
-//   after
-//         that. Then it stands for what it had replaced, and the next guard puts that back.
+//         after that. Then it stands for what it had replaced, and the next guard puts that back.
 // Thread safety: guards of different threads are independent; a guard belongs to its thread.
 // Cost: four system calls.
 #pragma once

@@ -12,7 +12,6 @@ namespace tessera::port {
 
 namespace {
 
-using Kind = DiskOperation::Kind;
 using Lock = std::lock_guard<std::mutex>;
 
 // Content is kept without holes: a mistaken offset must not take the machine's memory.
@@ -72,7 +71,7 @@ class SimDisk::SimFile final : public File {
     if (error == 0 && size > kFileBytesMax) error = EFBIG;
     if (error == 0 && size - disk_.tree_.size(inode_) > disk_.room_to_grow()) error = ENOSPC;
     if (error != 0) return base::fail_errno(error, what);
-    disk_.record({.kind = Kind::kTruncate, .inode = inode_, .offset = size});
+    disk_.record({.kind = DiskOperation::Kind::kTruncate, .inode = inode_, .offset = size});
     return {};
   }
 
@@ -109,7 +108,7 @@ class SimDisk::SimFile final : public File {
     const int64_t room = disk_.tree_.size(inode_) + growth_max - offset;
     if (room <= 0) return {0, ENOSPC};
     const int64_t count = std::min({room, total_bytes(memory), disk_.attempt_bytes_max_});
-    disk_.record({.kind = Kind::kWrite,
+    disk_.record({.kind = DiskOperation::Kind::kWrite,
                   .inode = inode_,
                   .offset = offset,
                   .bytes = gathered(memory, count)});
@@ -173,17 +172,17 @@ base::Result<std::unique_ptr<FreshFile>> SimDisk::make_fresh(const std::string& 
 
 base::Result<std::unique_ptr<File>> SimDisk::create(const std::string& path) {
   const Lock lock(mutex_);
-  TESSERA_TRY(const Inode inode, make(path, Kind::kCreate));
+  TESSERA_TRY(const Inode inode, make(path, DiskOperation::Kind::kCreate));
   return std::unique_ptr<File>(std::make_unique<SimFile>(path, *this, inode, Access::kReadWrite));
 }
 
 base::Result<void> SimDisk::make_directory(const std::string& path) {
   const Lock lock(mutex_);
-  TESSERA_TRY_VOID(make(path, Kind::kMakeDirectory));
+  TESSERA_TRY_VOID(make(path, DiskOperation::Kind::kMakeDirectory));
   return {};
 }
 
-base::Result<Inode> SimDisk::make(const std::string& path, Kind kind) {
+base::Result<Inode> SimDisk::make(const std::string& path, DiskOperation::Kind kind) {
   if (const int error = count_operation(); error != 0) {
     return base::fail_errno(error, "create " + path);
   }
@@ -201,7 +200,7 @@ base::Result<void> SimDisk::remove(const std::string& path) {
   }
   TESSERA_TRY(const Inode inode, find_file(path));
   TESSERA_TRY(Entry entry, find_entry(path));
-  record({.kind = Kind::kRemove, .inode = inode, .entry = std::move(entry)});
+  record({.kind = DiskOperation::Kind::kRemove, .inode = inode, .entry = std::move(entry)});
   return {};
 }
 
@@ -215,8 +214,10 @@ base::Result<void> SimDisk::rename(const std::string& from, const std::string& t
   const auto replaced = tree_.find(target);
   if (replaced == inode) return {};
   if (replaced && tree_.is_directory(*replaced)) return base::fail_errno(EISDIR, what);
-  record(
-      {.kind = Kind::kRename, .inode = inode, .entry = std::move(source), .to = std::move(target)});
+  record({.kind = DiskOperation::Kind::kRename,
+          .inode = inode,
+          .entry = std::move(source),
+          .to = std::move(target)});
   return {};
 }
 
@@ -241,7 +242,8 @@ base::Result<void> SimDisk::sync_directory(const std::string& directory) {
 
 base::Result<void> SimDisk::sync(Inode inode, const std::string& what) {
   const int error = count_operation();
-  record({.kind = error == 0 ? Kind::kSync : Kind::kSyncFailed, .inode = inode});
+  record({.kind = error == 0 ? DiskOperation::Kind::kSync : DiskOperation::Kind::kSyncFailed,
+          .inode = inode});
   if (error != 0) return base::fail_errno(error, what);
   return {};
 }

@@ -60,27 +60,26 @@ int64_t SimTree::size(Inode file) const {
 }
 
 void SimTree::apply(const DiskOperation& operation) {
-  using Kind = DiskOperation::Kind;
   switch (operation.kind) {
-    case Kind::kCreate:
-    case Kind::kMakeDirectory:
+    case DiskOperation::Kind::kCreate:
+    case DiskOperation::Kind::kMakeDirectory:
       make(operation);
       return;
-    case Kind::kRemove:
+    case DiskOperation::Kind::kRemove:
       unlink(operation.entry, operation.inode);
       return;
-    case Kind::kRename:
+    case DiskOperation::Kind::kRename:
       unlink(operation.entry, operation.inode);
       directories_[operation.to.directory][operation.to.name] = operation.inode;
       return;
-    case Kind::kWrite:
+    case DiskOperation::Kind::kWrite:
       write(operation.inode, operation.offset, operation.bytes);
       return;
-    case Kind::kTruncate:
+    case DiskOperation::Kind::kTruncate:
       set_size(operation.inode, operation.offset);
       return;
-    case Kind::kSync:
-    case Kind::kSyncFailed:
+    case DiskOperation::Kind::kSync:
+    case DiskOperation::Kind::kSyncFailed:
       return;
   }
 }

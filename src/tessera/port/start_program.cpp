@@ -71,7 +71,8 @@ bool close_listed() {
   return true;
 }
 
-// The new program has nothing of the files and sockets of the one that we are in.
+}  // namespace
+
 void close_all_but_standard() {
   if (::close_range(3, ~0U, 0) == 0) return;
   if (close_listed()) return;
@@ -80,6 +81,8 @@ void close_all_but_standard() {
   const long limit = std::min(::sysconf(_SC_OPEN_MAX), kTriedMax);
   for (int number = 3; number < limit; ++number) ::close(number);
 }
+
+namespace {
 
 [[noreturn]] void become_program(Start& start) {
   // Handlers of the program that we are in are of no use to the new one.

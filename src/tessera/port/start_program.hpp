@@ -21,4 +21,8 @@ namespace tessera::port {
                                             const std::vector<std::string>& without,
                                             std::string_view input = {});
 
+// Closes all descriptors but 0, 1 and 2: a child then has nothing of the files and sockets of the
+// process that it came from. Allocates nothing.
+void close_all_but_standard();
+
 }  // namespace tessera::port

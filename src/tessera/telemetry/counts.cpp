@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <type_traits>
+#include <utility>
 
 #include "tessera/pattern/cursor.hpp"
 #include "tessera/port/size_limit.hpp"
@@ -198,6 +199,7 @@ FileCounts& RankCounts::of(const std::string& path) {
 void RankCounts::save(int64_t elapsed_ns) {
   saved_at_ns_ = elapsed_ns;
   unsaved_bytes_ = 0;
+  saved_calls_ += std::exchange(unsaved_calls_, 0);
   if (changed_.empty()) return;
   const port::WithoutSizeSignal quiet;
   const bool is_open = open_file();
@@ -210,7 +212,11 @@ void RankCounts::save(int64_t elapsed_ns) {
 
 void RankCounts::save_if_due(int64_t elapsed_ns, int64_t moved_bytes) {
   unsaved_bytes_ += moved_bytes;
-  if (unsaved_bytes_ >= kSaveBytes || elapsed_ns - saved_at_ns_ >= kSaveNs) save(elapsed_ns);
+  ++unsaved_calls_;
+  if (unsaved_bytes_ >= kSaveBytes || elapsed_ns - saved_at_ns_ >= kSaveNs ||
+      unsaved_calls_ >= saved_calls_) {
+    save(elapsed_ns);
+  }
 }
 
 std::vector<const FileCounts*> RankCounts::all() const {

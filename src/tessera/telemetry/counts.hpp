@@ -99,8 +99,9 @@ class RankCounts {
   // Saves what has changed; the job has run so long. What the file system refuses stays in memory
   // and is part of the next save. Four system calls, and one more for each file that has changed.
   void save(int64_t elapsed_ns);
-  // The same once accesses have moved kSaveBytes since the last save, these ones included, or
-  // kSaveNs have passed; a kill loses less than that. Else no system call.
+  // The same once accesses have moved kSaveBytes since the last save, these ones included, kSaveNs
+  // have passed, or this was called as often since as before; a kill loses less than any of these.
+  // Else no system call.
   void save_if_due(int64_t elapsed_ns, int64_t moved_bytes);
   static constexpr int64_t kSaveBytes = int64_t{1} << 20;
   static constexpr int64_t kSaveNs = 100'000'000;
@@ -130,6 +131,8 @@ class RankCounts {
   int64_t saved_files_ = 0;
   int64_t saved_at_ns_ = 0;
   int64_t unsaved_bytes_ = 0;
+  int64_t saved_calls_ = 0;  // of save_if_due()
+  int64_t unsaved_calls_ = 0;
   std::map<std::string, Record> files_;
   std::vector<Record*> changed_;
 };

@@ -34,6 +34,8 @@ TEST_F(RankCountsTest, AreSavedAtOnceOrWhenEnoughCameTogether) {
   counts_.save(5);
   EXPECT_EQ(saved().opens, 1);
   EXPECT_EQ(read_counts(path_, "version")->elapsed_ns, 5);
+  for (int i = 0; i < 100; ++i) counts_.save_if_due(5, 0);
+  counts_.save(5);
   counts_.of("/a").write.calls = 1;
   counts_.save_if_due(6, RankCounts::kSaveBytes - 1);
   EXPECT_EQ(saved().write.calls, 0);
@@ -47,6 +49,15 @@ TEST_F(RankCountsTest, AreSavedAtOnceOrWhenEnoughCameTogether) {
   counts_.end();
   EXPECT_FALSE(std::filesystem::exists(folder_));
   EXPECT_EQ(counts_.all().front()->write.calls, 2);
+}
+
+TEST_F(RankCountsTest, AreSavedAlsoOfFewSmallAccessesThatEndAtOnce) {
+  constexpr int64_t kCalls = 2'000;
+  for (int64_t i = 1; i <= kCalls; ++i) {
+    counts_.of("/a").write.calls = i;
+    counts_.save_if_due(0, 8);
+    ASSERT_GT(2 * saved().write.calls, i);
+  }
 }
 
 TEST_F(RankCountsTest, StayInMemoryWhereTheirFileIsCutOrRemoved) {
