@@ -165,6 +165,9 @@ class Transfers(Case):
         self.addCleanup(os.umask, before)
         self.ok("import", self.plain, self.object)
         self.assertEqual(stat.S_IMODE(self.object.stat().st_mode), 0o640)
+        self.object.chmod(0o600)
+        self.ok("import", self.plain, self.object, "--force")
+        self.assertEqual(stat.S_IMODE(self.object.stat().st_mode), 0o600)
 
     def test_refusals_leave_nothing(self):
         self.import_bytes(some_bytes(100_000))
@@ -465,6 +468,17 @@ class Replacing(Case):
 
     def names(self):
         return sorted(os.listdir(self.folder))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
+    def test_the_owner_stays(self):
+        self.import_bytes(some_bytes(self.BYTES), "--views", self.views)
+        for command in (["compact", self.object],
+                        ["remap", self.object, self.object, "--like", self.object, "--force"],
+                        ["import", self.plain, self.object, "--force"]):
+            os.chown(self.object, 12345, 12346)
+            self.ok(*command)
+            status = self.object.stat()
+            self.assertEqual((status.st_uid, status.st_gid), (12345, 12346), command[0])
 
     def test_nothing_is_replaced_unasked(self):
         content = some_bytes(10_000)

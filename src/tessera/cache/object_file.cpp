@@ -103,9 +103,21 @@ Result<Share> decode_share(ByteView bytes, int rank) {
   return share;
 }
 
-void replace_view(std::vector<container::WriterView>& views, container::WriterView view) {
-  const auto same = [&](const container::WriterView& old) { return old.process == view.process; };
-  views.erase(std::remove_if(views.begin(), views.end(), same), views.end());
+bool is_same(const container::WriterView& a, const container::WriterView& b) {
+  return a.process == b.process && a.displacement == b.displacement &&
+         a.etype_size == b.etype_size && a.extent == b.extent && a.tile.at() == b.tile.at() &&
+         pattern::same_shape(a.tile.shape(), b.tile.shape());
+}
+
+// The name of a view is not that of the view which comes in its place.
+void replace_view(container::Contents& contents, container::WriterView view) {
+  auto& views = contents.views;
+  const auto old = std::find_if(views.begin(), views.end(), [&](const auto& candidate) {
+    return candidate.process == view.process;
+  });
+  if (old == views.end() || !is_same(*old, view))
+    container::set_view_name(contents, view.process, {});
+  if (old != views.end()) views.erase(old);
   views.push_back(std::move(view));
 }
 
@@ -556,7 +568,7 @@ Result<void> ObjectFile::gather_allocations() {
     TESSERA_TRY(Share share, decode_share(told, from));
     std::move(share.allocations.begin(), share.allocations.end(), std::back_inserter(added));
     if (!share.view) continue;
-    state_.with([&](State& state) { replace_view(state.contents.views, *std::move(share.view)); });
+    state_.with([&](State& state) { replace_view(state.contents, *std::move(share.view)); });
   }
   state_.with([&](State& state) {
     add_allocations(state.contents.allocations, std::move(added));

@@ -130,6 +130,8 @@ class ObjectFile {
   // of the file now: all, or those that could be published before it failed, mostly none.
   [[nodiscard]] port::Transfer write(const move::Move& move, const WriteTerms& terms);
   [[nodiscard]] port::Transfer write(const move::Move& move) { return write(move, {}); }
+  // As PlainFile's, of this object. Thread safety: any thread.
+  void forget_limit() { allowed_end_.store(0, std::memory_order_relaxed); }
   // Bytes that nobody wrote are zero; the read ends where the file does.
   [[nodiscard]] port::Transfer read(const move::Move& move);
 

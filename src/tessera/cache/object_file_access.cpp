@@ -196,9 +196,6 @@ Transfer ObjectFile::publish(State& state, const Move& move, const Written& writ
                              const WriteTerms& terms) {
   // Whatever was told before this write is older than it, unless its lock was lost meanwhile.
   if (Result<void> heard = hear(state); !heard) return {0, std::move(heard)};
-  if (terms.confirm) {
-    if (Result<void> held = terms.confirm(); !held) return {0, std::move(held)};
-  }
   leave_shelves(state);
   const uint64_t epoch = this->epoch(written.stamp.value_or(state.stamp));
   int64_t done = 0;
@@ -210,6 +207,10 @@ Transfer ObjectFile::publish(State& state, const Move& move, const Written& writ
     change.allocation_begin = extent.begin;
     base::Bytes record = encode_change(change);
     const auto own = terms.confirm ? find_own(state, change.mapping.bytes) : Placed();
+    // As late as can be: what is told after the lock was lost cannot be taken back.
+    if (terms.confirm) {
+      if (Result<void> held = terms.confirm(); !held) return {done, std::move(held)};
+    }
     Result<void> mapped = map_extent(state, extent, written.sums[i], change, std::ssize(record));
     if (!mapped) return {done, std::move(mapped)};
     give_back_hidden(state, extent, change.mapping.bytes, own);

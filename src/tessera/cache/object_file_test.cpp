@@ -590,6 +590,27 @@ TEST_F(ObjectFileTest, WhatIsLaidOutBeforeIsOneRunForEachReader) {
   }
 }
 
+TEST_F(ObjectFileTest, ANameStaysWithItsView) {
+  const auto name_after = [&](int64_t displacement, bool create) {
+    auto objects = open(create);
+    objects->set_view({0, displacement, 1, 100, Pattern::run({{0}}, 10).value()});
+    EXPECT_TRUE(write(*objects, 0, "x"));
+    EXPECT_TRUE(objects->close());
+    auto container = container::Container::open(*file_).value();
+    return container::view_name(container.read_contents().value(), 0);
+  };
+  EXPECT_EQ(name_after(0, true), "");
+  {
+    auto container = container::Container::open(*file_).value();
+    ASSERT_TRUE(container.begin_writing());
+    container::Contents contents = container.read_contents().value();
+    container::set_view_name(contents, 0, "left tile");
+    ASSERT_TRUE(container.commit(contents));
+  }
+  EXPECT_EQ(name_after(0, false), "left tile");
+  EXPECT_EQ(name_after(50, false), "");
+}
+
 // A write of bytes that are on no shelf moves some that are; later writes must find them there.
 TEST_F(ObjectFileTest, ShelvesAreLeftWhenBytesAreMappedAnew) {
   auto objects = open(true);

@@ -83,19 +83,6 @@ Result<ExitCode> check_file(const CheckCommandOptions& options) {
   return tell(found, options);
 }
 
-// The new file may be read and written by whoever could the old one.
-Result<void> copy_permissions(const port::PlainFile& from, const std::string& to) {
-  struct stat status {};
-  if (::fstat(from.descriptor(), &status) != 0) {
-    return base::fail_errno(errno, "cannot read the permissions of " + from.path());
-  }
-  // Only root may give files away; where that is refused they stay with who compacts.
-  const bool given = ::chown(to.c_str(), status.st_uid, status.st_gid) == 0;
-  const mode_t permissions = status.st_mode & (given ? 07777U : 0777U);
-  if (::chmod(to.c_str(), permissions) == 0) return {};
-  return base::fail_errno(errno, "cannot set the permissions of " + to);
-}
-
 Result<container::CompactionReport> compact_file(const std::string& name) {
   const std::string path = container::parse_file_name(name).path;
   TESSERA_TRY(const auto file, open_regular(path, port::Access::kReadWrite));
@@ -112,7 +99,7 @@ Result<container::CompactionReport> compact_file(const std::string& name) {
       {.progress = [&](int64_t done, int64_t total) { progress.show(done, total); },
        .publish = [&](port::FreshFile& fresh) -> Result<void> {
          TESSERA_TRY_VOID(target.require_unchanged());
-         TESSERA_TRY_VOID(copy_permissions(*target.file(), fresh.reach()));
+         TESSERA_TRY_VOID(container::copy_permissions(*target.file(), fresh.reach()));
          return fresh.publish(port::Existing::kReplace);
        }});
 }

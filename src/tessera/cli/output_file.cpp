@@ -93,6 +93,9 @@ Result<OutputFile> OutputFile::create(const std::string& path, const OutputOptio
 
 Result<void> OutputFile::finish() {
   TESSERA_TRY_VOID(file().sync());
+  if (target_.file() != nullptr) {
+    TESSERA_TRY_VOID(container::copy_permissions(*target_.file(), fresh_->reach()));
+  }
   TESSERA_TRY_VOID(target_.publish(*fresh_));
   fresh_.reset();
   return port::PosixDisk().sync_directory(port::directory_of(target_.path()));

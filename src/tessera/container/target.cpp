@@ -85,13 +85,16 @@ Result<void> Target::take() {
 }
 
 Result<void> Target::publish(port::FreshFile& fresh) {
-  for (;;) {
+  constexpr int kTriesMax = 100;
+  for (int tries = 1;; ++tries) {
     if (!is_named()) TESSERA_TRY_VOID(take());
     const bool replaces = file_ != nullptr;
     auto published = fresh.publish(replaces ? port::Existing::kReplace : port::Existing::kKeep);
-    // Somebody was quicker: what has the name now may be written.
+    // Somebody was quicker: what has the name now may be written. It may also be a link to nothing.
     const bool appeared = !published && !replaces && published.error().errno_value == EEXIST;
-    if (!appeared || existing_ == port::Existing::kKeep) return published;
+    if (appeared && existing_ == port::Existing::kReplace && tries < kTriesMax) continue;
+    if (published) file_.reset();  // so that the space of what was replaced is free
+    return published;
   }
 }
 
@@ -103,10 +106,16 @@ Result<void> Target::require_unchanged() const {
                         "as it is");
 }
 
-std::optional<mode_t> Target::permissions() const {
+Result<void> copy_permissions(const PlainFile& from, const std::string& to) {
   struct stat status {};
-  if (!file_ || ::fstat(file_->descriptor(), &status) != 0) return std::nullopt;
-  return status.st_mode & 0777;
+  if (::fstat(from.descriptor(), &status) != 0) {
+    return base::fail_errno(errno, "read the permissions of " + from.path());
+  }
+  // Only root may give files away; where that is refused they stay with whoever made them.
+  const bool given = ::chown(to.c_str(), status.st_uid, status.st_gid) == 0;
+  const mode_t permissions = status.st_mode & (given ? 07777U : 0777U);
+  if (::chmod(to.c_str(), permissions) == 0) return {};
+  return base::fail_errno(errno, "set the permissions of " + to);
 }
 
 bool is_one_file(const std::string& one, const std::string& other) {

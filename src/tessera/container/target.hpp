@@ -8,11 +8,8 @@
 // Thread safety: none.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "tessera/base/result.hpp"
@@ -47,7 +44,6 @@ class Target {
 
   // Of the file that is going to be replaced, if there is one.
   [[nodiscard]] const port::PlainFile* file() const { return file_.get(); }
-  [[nodiscard]] std::optional<mode_t> permissions() const;
 
  private:
   Target(std::string path, port::Existing existing, MayReplace may_replace)
@@ -60,6 +56,11 @@ class Target {
   MayReplace may_replace_;
   std::unique_ptr<port::PlainFile> file_;
 };
+
+// The file at `to` may be read and written by whoever may read and write the other one, and belongs
+// to the same user where we may give files away.
+[[nodiscard]] base::Result<void> copy_permissions(const port::PlainFile& from,
+                                                  const std::string& to);
 
 // Whether two names lead to one file, or would: the same path where there is none yet.
 [[nodiscard]] bool is_one_file(const std::string& one, const std::string& other);

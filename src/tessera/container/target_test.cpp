@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -163,6 +164,16 @@ TEST_F(TargetTest, ASymbolicLinkStays) {
   struct stat status {};
   EXPECT_EQ(::lstat(link.c_str(), &status), 0);
   EXPECT_TRUE(S_ISLNK(status.st_mode));
+}
+
+TEST_F(TargetTest, ALinkToNothingThatTookTheNameMeanwhileIsNoEndlessLoop) {
+  auto target = Target::hold(path_, Existing::kReplace);
+  ASSERT_TRUE(target);
+  const auto fresh = make_fresh(*target);
+  ASSERT_EQ(::symlink("nothing", path_.c_str()), 0);
+  const auto refused = target->publish(*fresh);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EEXIST);
 }
 
 TEST_F(TargetTest, FilesAreOneByWhatTheirNamesLeadTo) {

@@ -284,6 +284,7 @@ TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const Plai
 }
 
 TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
+  if (access.direction == Direction::kWrite) file.forget_size_limit();
   if (const auto plain = as_plain(file, access, buffer)) {
     return access_plainly(file, access, *plain);
   }
@@ -340,10 +341,12 @@ TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
 
 // A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
 TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
+  if (access.direction == Direction::kWrite) file.forget_size_limit();
   if (const auto plain = as_plain(file, access, buffer); plain && goes_ahead(file, access)) {
     return access_plainly_together(file, access, *plain);
   }
-  auto sized = measure(file, access, buffer);
+  // The others are waiting, also if there is no memory for what this rank has to do.
+  auto sized = contain([&] { return measure(file, access, buffer); });
   base::Result<void> before = sized ? base::Result<void>() : base::failure_of(sized);
   const int64_t etypes = sized ? sized->etypes : 0;
   const auto first = access.pointer == Pointer::kOrdered ? ordered_etype(file, etypes)
@@ -352,7 +355,6 @@ TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buf
   auto prepared = std::make_unique<Prepared>();
   prepared->move.direction = access.direction;
   if (before) {
-    // The others are waiting, also if there is no memory for what this rank has to do.
     auto placed = contain([&] { return place(file, access, buffer, *sized, *first); });
     if (!placed) {
       before = base::failure_of(placed);
@@ -378,6 +380,7 @@ Done contain_access(const Work& work) {
 
 base::Result<std::unique_ptr<Prepared>> prepare(OpenFile& file, const Access& access,
                                                 const Buffer& buffer) {
+  if (access.direction == Direction::kWrite) file.forget_size_limit();
   TESSERA_TRY(const Sized sized, measure(file, access, buffer));
   TESSERA_TRY(const int64_t first, first_etype(file, access, sized.etypes));
   TESSERA_TRY(auto prepared, place(file, access, buffer, sized, first));

@@ -323,6 +323,7 @@ base::Result<void> OpenFile::close(OpenFile* opened) {
   const Stopwatch watch;
   const std::string path = opened->path;
   wait_for_jobs(*opened);
+  opened->forget_size_limit();
   base::Result<void> mine;
   if (opened->record) opened->record->write(opened->group->exchange(), opened->known_size());
   if (opened->objects) mine = opened->objects->close();
@@ -398,6 +399,12 @@ base::Result<void> OpenFile::agree_on_size(MPI_Offset size) {
   return {};
 }
 
+void OpenFile::forget_size_limit() const {
+  file->forget_limit();
+  if (store) store->forget_limit();
+  if (objects) objects->forget_limit();
+}
+
 base::Result<void> OpenFile::set_size(MPI_Offset size) {
   TESSERA_TRY_VOID(agree_on_size(size));
   if (objects) return objects->set_size(size);
@@ -417,6 +424,7 @@ base::Result<void> OpenFile::sync() {
   experience->mapping.drop_for_reading();
   if (only_read()) return group->exchange().barrier();
   wait_for_jobs(*this);
+  forget_size_limit();
   if (objects) {
     base::Result<void> committed = objects->commit();
     Journal::get().note_stage(path, Stage::kSync, watch.ns());

@@ -109,6 +109,9 @@ class OpenFile {
   // Whether the access mode allows it, and individual pointers or explicit offsets do.
   [[nodiscard]] base::Result<void> check_access(move::Direction direction, bool shared) const;
 
+  // Before the file is written: the program may have set a limit of file sizes meanwhile.
+  void forget_size_limit() const;
+
   [[nodiscard]] bool only_read() const { return (amode & MPI_MODE_RDONLY) != 0; }
   [[nodiscard]] bool sequential() const { return (amode & MPI_MODE_SEQUENTIAL) != 0; }
 

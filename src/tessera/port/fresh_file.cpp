@@ -197,7 +197,8 @@ Result<std::unique_ptr<PosixFreshFile>> PosixFreshFile::create_named(const std::
                                                                      mode_t permissions) {
   const OpenMode mode = {
       .read = true, .write = true, .create = true, .exclusive = true, .permissions = permissions};
-  for (;;) {
+  constexpr int kTriesMax = 100;
+  for (int tries = 0; tries < kTriesMax; ++tries) {
     std::unique_ptr<PosixFreshFile> fresh(new PosixFreshFile(path, nullptr));
     // Before it is there: a signal may come between any two instructions.
     const std::string name = draw_own_name(path);
@@ -213,6 +214,9 @@ Result<std::unique_ptr<PosixFreshFile>> PosixFreshFile::create_named(const std::
     const bool locked = take_lock(descriptor) || errno != EWOULDBLOCK;
     if (locked && leads_to(name, descriptor)) return fresh;
   }
+  return base::fail(Code::kFailed, "cannot create " + path +
+                                       ": names that were made beside it do not stay, or its file "
+                                       "system gives a file several numbers");
 }
 
 PosixFreshFile::~PosixFreshFile() {

@@ -325,8 +325,8 @@ File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
 
-// Whether a write that ends there may be answered with a signal. A program may set its limit at any
-// time; asking before each small write would take a third as long as the write.
+// Whether a write that ends there may be answered with a signal. Asking before each of many small
+// writes would take a third as long as the write.
 bool PlainFile::is_limited(int64_t end) {
   if (end <= unlimited_end_.load(std::memory_order_relaxed)) return false;
   if (has_size_limit()) return true;

@@ -111,6 +111,11 @@ class PlainFile final : public File {
   // How lists are moved from now on; kAutomatic at first.
   void set_ring_use(RingUse use) { ring_use_ = use; }
 
+  // That there was no limit of file sizes is remembered for as far as was written meanwhile.
+  // Whoever writes for a program forgets it when an access begins, for the program may set one at
+  // any time.
+  void forget_limit() { unlimited_end_.store(0, std::memory_order_relaxed); }
+
   [[nodiscard]] int descriptor() const { return descriptor_.number(); }
 
  protected:

@@ -94,11 +94,12 @@ namespace {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // No descriptor more than there were: the program may have no room for one.
+  const bool has_input = start.input >= 0 && ::dup2(start.input, 0) == 0;
+  if (start.input == 0) ::fcntl(0, F_SETFD, 0);
+  for (int number = has_input ? 1 : 0; number < 3; ++number) ::close(number);
   const int nothing = ::open("/dev/null", O_RDWR);
-  // Where the program has closed its own standard input, this may be 0.
-  const int input = start.input < 0 ? -1 : ::fcntl(start.input, F_DUPFD, 3);
-  for (int number = 0; number < 3; ++number) ::dup2(nothing, number);
-  if (input >= 0) ::dup2(input, 0);
+  for (int number = nothing + 1; number < 3; ++number) ::dup2(nothing, number);
   close_all_but_standard();
   ::execve(start.arguments.front(), start.arguments.data(), start.environment.data());
   start.error = errno;

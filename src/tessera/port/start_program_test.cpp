@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -84,6 +86,22 @@ TEST_F(StartProgram, PassesNoDescriptorWhereTheCallIsRefused) {
       EXPECT_EQ(run_shell("ls -l /proc/self/fd | grep -q '" + path + "'"), 1);
     });
   }
+}
+
+// Else a daemon would keep the standard output of the job that started it.
+TEST_F(StartProgram, ReplacesTheStandardStreamsAlsoWhereNoDescriptorIsLeft) {
+  run_processes(1, [&](int) {
+    constexpr rlim_t kDescriptors = 64;
+    const rlimit few = {kDescriptors, kDescriptors};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (::dup(1) >= 0) {
+    }
+    ASSERT_EQ(errno, EMFILE);
+    for (const char* stream : {"0", "1", "2"}) {
+      const std::string link = std::string("/proc/$$/fd/") + stream;
+      EXPECT_EQ(run_shell("test \"$(readlink " + link + ")\" = /dev/null"), 0) << stream;
+    }
+  });
 }
 
 volatile sig_atomic_t g_children = 0;

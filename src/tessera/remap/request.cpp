@@ -47,14 +47,16 @@ Result<std::vector<Consumer>> of_either(port::Disk& disk, const std::string& pat
                                         consumers.error().message());
 }
 
-// Of the file that is replaced, or of the source; nothing can be lost by it.
-std::optional<mode_t> permissions_for(const Request& request, const container::Target& target) {
-  if (const auto permissions = target.permissions()) return permissions;
+// Those of the file that is replaced, or of the source.
+Result<void> give_permissions(const Request& request, const container::Target& target,
+                              const std::string& fresh) {
+  if (target.file() != nullptr) return container::copy_permissions(*target.file(), fresh);
   struct stat found {};
-  if (::stat(request.in.c_str(), &found) != 0) return std::nullopt;
+  if (::stat(request.in.c_str(), &found) != 0) return {};
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  return found.st_mode & 0666 & ~mask;
+  if (::chmod(fresh.c_str(), found.st_mode & 0666 & ~mask) == 0) return {};
+  return base::fail_errno(errno, "set the permissions of " + request.out);
 }
 
 bool replaces_its_source(const Request& request) {
@@ -149,10 +151,7 @@ Result<RemapReport> run_on_machine(port::Exchange& exchange, const Request& give
   port::PosixDisk disk;
   return run_request(exchange, disk, request, [&](port::FreshFile& fresh) -> Result<void> {
     if (in_place) TESSERA_TRY_VOID(target->require_unchanged());
-    const auto permissions = permissions_for(request, *target);
-    if (permissions && ::chmod(fresh.reach().c_str(), *permissions) != 0) {
-      return base::fail_errno(errno, "set the permissions of " + request.out);
-    }
+    TESSERA_TRY_VOID(give_permissions(request, *target, fresh.reach()));
     return target->publish(fresh);
   });
 }
