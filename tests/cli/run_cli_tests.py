@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
@@ -198,6 +199,24 @@ class Refusals(unittest.TestCase):
                    text=json.dumps(views({"vector": {"count": (1 << 32) - 1, "stride": 3}},
                                          size=1 << 40)))
         self.assertEqual(json.loads(done.stdout)["totals"]["objects"], (1 << 32) - 1)
+
+    def test_many_irregular_intervals_take_seconds(self):
+        """600,000 of 64 processes: a million objects, nearly each with sharers of its own."""
+        dice = random.Random(7)
+        def irregular(count):
+            at = 0
+            for _ in range(count):
+                at += dice.randint(1, 512)
+                length = dice.randint(8, 512)
+                yield [at, at + length]
+                at += length
+        text = json.dumps(views(*({"intervals": list(irregular(9375))} for _ in range(64)),
+                                size=1 << 23))
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = run("objects", "-", text=text)
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertIn("64 views", done.stdout)
+        self.assertLess(now.ru_utime + now.ru_stime - spent.ru_utime - spent.ru_stime, 10)
 
 
 class ExitCodes(unittest.TestCase):

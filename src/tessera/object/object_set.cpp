@@ -1,7 +1,7 @@
 #include "tessera/object/object_set.hpp"
 
+#include <array>
 #include <string>
-#include <unordered_map>
 
 #include "tessera/base/assert.hpp"
 #include "tessera/base/checked.hpp"
@@ -95,11 +95,19 @@ Result<ObjectSet::Group> ObjectSet::merge(const Group& a, const Group& b, patter
 }
 
 Result<Line> ObjectSet::overlay(const Line& a, const Line& b, pattern::Budget budget) {
-  std::unordered_map<int64_t, SharersId> known;  // a pair of labels is united once, not once a run
+  // Regular views unite the same few pairs of large sets in each run; irregular ones new pairs.
+  struct Union {
+    Label x = kNobody;
+    Label y = kNobody;
+    SharersId both = kNobody;
+  };
+  std::array<Union, 256> known;
   const auto united = [&](Label x, Label y) -> Label {
-    const auto [place, is_new] = known.try_emplace(x * pattern::kMaxLabel / 2 + y, kNobody);
-    if (is_new) place->second = sharers_.united(sharers_of(x), sharers_of(y));
-    return place->second;
+    Union& last = known[static_cast<size_t>(31 * x + y) % known.size()];
+    if (last.x != x || last.y != y) {
+      last = {x, y, sharers_.united(sharers_of(x), sharers_of(y))};
+    }
+    return last.both;
   };
   TESSERA_TRY(Line both, pattern::overlay(a, b, united, budget));
   if (sharers_.full()) {

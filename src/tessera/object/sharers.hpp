@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace tessera::object {
@@ -37,12 +36,21 @@ class SharersTable {
   [[nodiscard]] int64_t memory_bytes() const;
 
  private:
+  // A place of the hash table; the hash tells most other sets apart without reading them.
+  struct Slot {
+    uint32_t hash = 0;
+    SharersId id = -1;  // negative: empty
+  };
+
   SharersId intern(std::span<const Process> processes);
+  // The slot of a set, or the empty one where it would be.
+  Slot& slot_of(uint32_t hash, std::span<const Process> processes);
+  void grow();
 
   bool full_ = false;
-  std::vector<Process> processes_;                    // of all sets, one after the other
-  std::vector<size_t> begins_;                        // of set i in processes_; one more at the end
-  std::unordered_multimap<uint64_t, SharersId> ids_;  // by hash of the set
+  std::vector<Process> processes_;  // of all sets, one after the other
+  std::vector<size_t> begins_;      // of set i in processes_; one more at the end
+  std::vector<Slot> slots_;         // a power of two of them, at most half of them taken
 };
 
 }  // namespace tessera::object
