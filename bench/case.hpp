@@ -148,6 +148,8 @@ struct Case {
   // Whether a repetition leaves behind what helps the next one in the same round.
   bool repetitions_help = false;
   std::string note = {};
+  // Why ours is slower than the best peer where it is within a floor and the noise band.
+  std::string cause = {};
   // Why this machine cannot run it; then nothing else here counts.
   std::string left_out = {};
 };
@@ -202,7 +204,7 @@ struct Outcome {
   bool in_mean = true;
   std::string note;
   std::vector<Verdict> verdicts;
-  std::string mark;         // of a ratio between its floor and the noise band, in words
+  std::string mark;         // of a ratio between its floor and the noise band, and the cause
   std::string bar;          // the bars in words, empty where there is none
   std::optional<bool> met;  // all of them
 };

@@ -256,15 +256,17 @@ void take_medians(const std::vector<Slot>& slots, Outcome& outcome) {
   }
 }
 
-void judge(const std::vector<Bar>& bars, Outcome& outcome) {
-  for (const Bar& bar : bars) {
+void judge(const Case& measured, Outcome& outcome) {
+  for (const Bar& bar : measured.bars) {
     const Verdict verdict = {bar_text(bar, outcome), bar_met(bar, outcome)};
     if (!outcome.bar.empty()) outcome.bar += "; ";
     outcome.bar += verdict.bar;
     outcome.met = outcome.met.value_or(true) && verdict.met;
     outcome.verdicts.push_back(verdict);
     if (bar.kind == Bar::Kind::kFloor && verdict.met && *outcome.ratio < outcome.noise->low) {
-      outcome.mark = fmt::format("within {:g} and the noise band", bar.value);
+      const std::string& cause = measured.cause;
+      outcome.mark = fmt::format("within {:g} and the noise band: {}", bar.value,
+                                 cause.empty() ? "no cause is known" : cause);
     }
   }
 }
@@ -309,7 +311,7 @@ base::Result<Outcome> run_contestants(const Case& measured, const Effort& effort
   }
   compare(measured, effort, slots, outcome);
   TESSERA_ASSERT(outcome.peers.size() == measured.peers.size());
-  judge(measured.bars, outcome);
+  judge(measured, outcome);
   return outcome;
 }
 

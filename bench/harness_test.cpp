@@ -430,8 +430,9 @@ TEST(Harness, RatiosAreNeverAgainstAPeerThatIsNoRival) {
 }
 
 TEST(Harness, BetweenItsFloorAndTheNoiseACaseIsMarked) {
-  const auto at = [](double cost) {
+  const auto at = [](double cost, const std::string& cause = {}) {
     Case measured = pretended_case(Kind::kTime);
+    measured.cause = cause;
     measured.ours = pretend("ours", {.cost = cost});
     measured.peers = {pretend("peer", {.cost = 90})};  // without noise
     measured.bars = {{Bar::Kind::kFloor, 0.85}};
@@ -439,7 +440,8 @@ TEST(Harness, BetweenItsFloorAndTheNoiseACaseIsMarked) {
   };
   EXPECT_EQ(at(80).mark, "");
   EXPECT_EQ(at(100).met, true);
-  EXPECT_EQ(at(100).mark, "within 0.85 and the noise band");
+  EXPECT_EQ(at(100).mark, "within 0.85 and the noise band: no cause is known");
+  EXPECT_EQ(at(100, "one copy more").mark, "within 0.85 and the noise band: one copy more");
   EXPECT_EQ(at(110).met, false);
   EXPECT_EQ(at(110).mark, "") << "it is missed, which is worse";
 }

@@ -29,6 +29,7 @@ struct Work {
   std::string not_compared = {};  // with another build
   bool fresh = false;             // a new file, synced
   std::optional<Access> only = {};
+  std::string cause = {};  // of being slower than the best peer
 };
 
 // A machine of one MPI and so many ranks, and what of it is measured there.
@@ -202,6 +203,7 @@ base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& p
     }
   }
   measured.note = field.note + spot.work.note;
+  measured.cause = spot.work.cause;
   return measured;
 }
 
