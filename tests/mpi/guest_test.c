@@ -236,6 +236,11 @@ static void guest_size_limit_that_comes_later(void) {
   const MPI_Offset far = (32 << 10) + 64 * check_rank;
   CHECK_OK(MPI_File_write_at(file, far, data, 64, MPI_BYTE, MPI_STATUS_IGNORE));
   CHECK_OK(MPI_File_write_at_all(file, far, data, 64, MPI_BYTE, MPI_STATUS_IGNORE));
+  CHECK(prlimit(0, RLIMIT_FSIZE, &small, NULL) == 0);
+  CHECK_ERROR(MPI_File_write_at(file, far, data, 64, MPI_BYTE, MPI_STATUS_IGNORE),
+              MPI_ERR_NO_SPACE);
+  CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  CHECK_OK(MPI_File_write_at(file, far, data, 64, MPI_BYTE, MPI_STATUS_IGNORE));
   CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
   CHECK_ERROR(MPI_File_write_at(file, far, data, 64, MPI_BYTE, MPI_STATUS_IGNORE),
               MPI_ERR_NO_SPACE);

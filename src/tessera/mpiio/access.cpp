@@ -284,10 +284,10 @@ TESSERA_HOT Done access_plainly(OpenFile& file, const Access& access, const Plai
 }
 
 TESSERA_HOT Done access_alone(OpenFile& file, const Access& access, const Buffer& buffer) {
-  if (access.direction == Direction::kWrite) file.forget_size_limit();
   if (const auto plain = as_plain(file, access, buffer)) {
     return access_plainly(file, access, *plain);
   }
+  if (access.direction == Direction::kWrite) file.forget_size_limit();
   auto sized = measure(file, access, buffer);
   if (!sized) return {0, base::failure_of(sized)};
   auto first = first_etype(file, access, sized->etypes);
@@ -341,10 +341,10 @@ TESSERA_HOT Done access_plainly_together(OpenFile& file, const Access& access,
 
 // A rank whose arguments are wrong takes part with an empty move, so that the others return (A1).
 TESSERA_HOT Done access_together(OpenFile& file, const Access& access, const Buffer& buffer) {
-  if (access.direction == Direction::kWrite) file.forget_size_limit();
   if (const auto plain = as_plain(file, access, buffer); plain && goes_ahead(file, access)) {
     return access_plainly_together(file, access, *plain);
   }
+  if (access.direction == Direction::kWrite) file.forget_size_limit();
   // The others are waiting, also if there is no memory for what this rank has to do.
   auto sized = contain([&] { return measure(file, access, buffer); });
   base::Result<void> before = sized ? base::Result<void>() : base::failure_of(sized);

@@ -109,7 +109,8 @@ class OpenFile {
   // Whether the access mode allows it, and individual pointers or explicit offsets do.
   [[nodiscard]] base::Result<void> check_access(move::Direction direction, bool shared) const;
 
-  // Before the file is written: the program may have set a limit of file sizes meanwhile.
+  // Before the file is written: somebody may have set a limit of file sizes meanwhile. Small writes
+  // do without, for which asking costs too much: they know what the program sets (api_limits.cpp).
   void forget_size_limit() const;
 
   [[nodiscard]] bool only_read() const { return (amode & MPI_MODE_RDONLY) != 0; }

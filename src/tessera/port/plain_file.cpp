@@ -325,12 +325,17 @@ File::Attempt PlainFile::read_some(int64_t offset, std::span<const iovec> memory
   return answer < 0 ? Attempt{0, errno} : Attempt{answer, 0};
 }
 
-// Whether a write that ends there may be answered with a signal. Asking before each of many small
-// writes would take a third as long as the write.
+// Whether a write that ends there may be answered with a signal. Asking takes half as long as a
+// write of 4 KiB.
 bool PlainFile::is_limited(int64_t end) {
-  if (end <= unlimited_end_.load(std::memory_order_relaxed)) return false;
+  const uint64_t changes = limit_changes();
+  if (end <= unlimited_end_.load(std::memory_order_relaxed) &&
+      changes == unlimited_changes_.load(std::memory_order_relaxed)) {
+    return false;
+  }
   if (has_size_limit()) return true;
   unlimited_end_.store(end, std::memory_order_relaxed);
+  unlimited_changes_.store(changes, std::memory_order_relaxed);
   return false;
 }
 

@@ -111,9 +111,9 @@ class PlainFile final : public File {
   // How lists are moved from now on; kAutomatic at first.
   void set_ring_use(RingUse use) { ring_use_ = use; }
 
-  // That there was no limit of file sizes is remembered for as far as was written meanwhile.
-  // Whoever writes for a program forgets it when an access begins, for the program may set one at
-  // any time.
+  // That there was no limit of file sizes is remembered for as far as was written meanwhile, and
+  // until limit_changes(). Whoever writes for a program forgets it now and then, for limits may
+  // also be set from outside.
   void forget_limit() { unlimited_end_.store(0, std::memory_order_relaxed); }
 
   [[nodiscard]] int descriptor() const { return descriptor_.number(); }
@@ -138,6 +138,7 @@ class PlainFile final : public File {
   const Descriptor descriptor_;
   const EmulatedStore store_;
   std::atomic<int64_t> unlimited_end_ = 0;             // of writes that were made without a limit
+  std::atomic<uint64_t> unlimited_changes_ = 0;        // limit_changes() then
   Guarded<std::shared_ptr<const FileMapping>> pages_;  // what emulated_pages() found last
   std::atomic<RingUse> ring_use_ = RingUse::kAutomatic;
   std::atomic<Suits> ring_suits_ = Suits::kUnknown;  // for reads

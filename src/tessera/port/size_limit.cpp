@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cerrno>
 #include <limits>
 
@@ -15,6 +16,8 @@ sigset_t size_signal() {
   sigaddset(&set, SIGXFSZ);
   return set;
 }
+
+std::atomic<uint64_t> g_limit_changes = 0;
 
 }  // namespace
 
@@ -43,6 +46,10 @@ int64_t size_limit() {
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0) return kNone;
   return limit.rlim_cur < static_cast<rlim_t>(kNone) ? static_cast<int64_t>(limit.rlim_cur) : kNone;
 }
+
+uint64_t limit_changes() { return g_limit_changes.load(std::memory_order_relaxed); }
+
+void count_limit_change() { g_limit_changes.fetch_add(1, std::memory_order_relaxed); }
 
 bool has_size_limit() { return size_limit() != std::numeric_limits<int64_t>::max(); }
 
