@@ -12,6 +12,7 @@
 #include "bench/mpiio_pool.hpp"
 #include "bench/scratch_folder.hpp"
 #include "tessera/base/json.hpp"
+#include "tessera/port/test_directory.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -175,12 +176,13 @@ TEST(Bench, AnotherBuildMustBeOne) {
 }
 
 TEST(Bench, WritesThePage) {
-  const auto path = std::filesystem::temp_directory_path() / "tessera_bench_test.html";
+  const port::TestDirectory directory;
+  const std::string path = directory.path("page.html");
   BenchOptions options;
   options.names = {"all"};
   options.only = "encoded view";
   options.quick = true;
-  options.html_path = path.string();
+  options.html_path = path;
   testing::internal::CaptureStdout();
   EXPECT_EQ(run_bench(options), 0);
   EXPECT_NE(testing::internal::GetCapturedStdout().find("1 of 1 bars met"), std::string::npos);
@@ -188,7 +190,6 @@ TEST(Bench, WritesThePage) {
   std::stringstream html;
   html << page.rdbuf();
   EXPECT_NE(html.str().find("<svg"), std::string::npos);
-  std::filesystem::remove(path);
   options.html_path = "/nonexistent/folder/page.html";
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();

@@ -135,10 +135,10 @@ Result<double> open_repeatedly(const Stored& stored, int64_t repetitions) {
   const double start = now_ns();
   for (int64_t i = 0; i < repetitions; ++i) {
     port::SelfTeam team;
-    port::OwnNumber space;
+    cache::OwnNumbers numbers;
     port::SeededRandom random(1);
     TESSERA_TRY(const auto opened,
-                cache::ObjectFile::open(*stored.file, {team, &team, space, true}, random, {}));
+                cache::ObjectFile::open(*stored.file, {team, &team, numbers, true}, random, {}));
     TESSERA_TRY(const int64_t size, opened->size());
     keep(size);
   }

@@ -156,10 +156,10 @@ Result<void> check_object_file(const std::string& path, const std::string& views
   TESSERA_TRY(const auto file, port::PlainFile::open(path, {.read = true}));
   TESSERA_TRY_VOID(check_places(path, *file, consumers, size));
   port::SelfTeam team;
-  port::OwnNumber space;
+  cache::OwnNumbers numbers;
   port::SystemRandom random;
   TESSERA_TRY(const auto objects,
-              cache::ObjectFile::open(*file, {team, &team, space, true}, random, {}));
+              cache::ObjectFile::open(*file, {team, &team, numbers, true}, random, {}));
   for (int64_t begin = 0; begin < size; begin += kWindowBytes) {
     const pattern::Interval window = {begin, std::min(size, begin + kWindowBytes)};
     TESSERA_TRY_VOID(check_window(*objects, path, consumers, window));

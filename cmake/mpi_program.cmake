@@ -29,3 +29,11 @@ function(tessera_mpi_program NAME MPI)
     install(PROGRAMS ${program} DESTINATION lib/tessera)
   endif()
 endfunction()
+
+# A test that starts jobs of MPI has a folder of its own for the files of Open MPI's launchers:
+# those of tests that run beside it and start at the same moment trip over each other in one.
+function(tessera_own_sessions test)
+  set(sessions ${PROJECT_BINARY_DIR}/sessions/${test})
+  file(MAKE_DIRECTORY ${sessions})
+  set_tests_properties(${test} PROPERTIES ENVIRONMENT OMPI_MCA_orte_tmpdir_base=${sessions})
+endfunction()

@@ -48,7 +48,7 @@ class Program {
     options.write = write;
     options.verify = verify;
     port::SeededRandom ids(7);
-    auto opened = ObjectFile::open(*file_, {team_, &team_, space_, true}, ids, options);
+    auto opened = ObjectFile::open(*file_, {team_, &team_, numbers_, true}, ids, options);
     return opened ? *std::move(opened) : nullptr;
   }
 
@@ -81,7 +81,7 @@ class Program {
   port::SimDisk disk_;
   std::unique_ptr<port::File> file_ = disk_.open(kPath, port::Access::kReadWrite).value();
   port::SelfTeam team_;
-  port::OwnNumber space_;
+  OwnNumbers numbers_;
 };
 
 }  // namespace

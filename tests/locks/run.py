@@ -71,14 +71,14 @@ class Jobs:
         """Rank 1 has a store on which each request takes long."""
         program = str(self.programs / f"late_write-{self.mpi}")
         ranks = [["env", f"LD_PRELOAD={self.library}", f"TESSERA_EMULATED_STORE={time}", program,
-                  *arguments] for time in ("1ms", "1500ms")]
+                  *arguments] for time in ("1ms", "3000ms")]
         environment = {**mpi_jobs.environment(self.folder), **self.variables()}
         command = [*mpi_jobs.launcher(self.mpi, 1), *ranks[0], ":", "-n", "1", *ranks[1]]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def on_demand(self):
-        """The lock servers of these jobs that run now."""
+    def on_demand(self, option=b"--on-demand"):
+        """The lock servers of these jobs that run now, with an option that begins so."""
         found = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -87,13 +87,12 @@ class Jobs:
             except OSError:
                 continue
             ours = f"XDG_RUNTIME_DIR={self.runtime}".encode() in environment.split(b"\0")
-            if ours and any(word.startswith(b"--on-demand") for word in command[1:2]):
+            if ours and any(word.startswith(option) for word in command[1:2]):
                 found.append(int(process.name))
         return found
 
     def proxies(self):
-        return [server for server in self.on_demand()
-                if b"--on-demand-proxy" in pathlib.Path(f"/proc/{server}/cmdline").read_bytes()]
+        return self.on_demand(b"--on-demand-proxy")
 
     def with_few_descriptors(self):
         """A tesserad that may have 64 descriptors, and so serves 14 clients besides proxies."""
@@ -219,7 +218,8 @@ def server_lingers(jobs, deletes):
 def control_without_locks(jobs):
     """The control: without locks something is torn."""
     for _ in range(20):
-        pair = [jobs.start("atomic_jobs", str(i), str(3 * ROUNDS), TESSERA_LOCK="none")
+        # Without locks a round takes little, and launchers do not start at the same moment.
+        pair = [jobs.start("atomic_jobs", str(i), str(30 * ROUNDS), TESSERA_LOCK="none")
                 for i in (1, 2)]
         if any(": 0 torn" not in end_of(job)[1] for job in pair):
             return
@@ -295,11 +295,11 @@ def unreachable_service(jobs):
 
 def lock_that_was_lost(jobs):
     """A rank that is frozen in the middle of a write for longer than its lease is told."""
-    frozen = jobs.start("slow_write", ranks=1, TESSERA_EMULATED_STORE="1500ms",
+    frozen = jobs.start("slow_write", ranks=1, TESSERA_EMULATED_STORE="3000ms",
                         TESSERA_ENGINE="list", TESSERA_LOCK_PRIVATE="disable")
     while "writing" not in frozen.stdout.readline():
         assert frozen.poll() is None
-    time.sleep(0.5)
+    time.sleep(1)
     rank = pid_of(jobs, "slow_write")
     os.kill(rank, signal.SIGSTOP)
     begin = time.monotonic()
@@ -319,7 +319,7 @@ def late_write_of_an_object_file(jobs):
     late = jobs.start_late(f"obj:{jobs.file}", str(go))
     said = late.stdout.readline()
     assert "writing" in said, f"{said} {end_of(late)}"
-    time.sleep(0.5)
+    time.sleep(1)
     rank = pid_of(jobs, "late_write", rank=1)
     os.kill(rank, signal.SIGSTOP)
     go.touch()

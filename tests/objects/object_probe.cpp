@@ -38,10 +38,10 @@ Result<int> probe(const char* path, const char* copy) {
   TESSERA_TRY(const auto report, tessera::container::check(*file));
   for (const std::string& finding : report.findings) std::printf("%s\n", finding.c_str());
   port::SelfTeam team;
-  port::OwnNumber space;
+  cache::OwnNumbers numbers;
   port::SystemRandom random;
   TESSERA_TRY(const auto objects,
-              cache::ObjectFile::open(*file, {team, &team, space, true}, random, {}));
+              cache::ObjectFile::open(*file, {team, &team, numbers, true}, random, {}));
   port::OpenMode mode;
   mode.write = true;
   mode.create = true;

@@ -164,7 +164,11 @@ Result<ObjectFile::Found> ObjectFile::begin_anew(const Ranks& ranks,
   if (ranks.has_readers && ranks.has_readers()) {
     TESSERA_TRY(found.spared_end, container.spare_all());
   }
-  TESSERA_TRY_VOID(ranks.space.store(0));
+  const Numbers& numbers = ranks.numbers;
+  for (port::SharedNumber* number :
+       {&numbers.space, &numbers.contents, &numbers.room, &numbers.turn}) {
+    TESSERA_TRY_VOID(number->store(0));
+  }
   found.superblock = container.superblock();
   found.room = container.contents_room();
   return found;
@@ -287,7 +291,7 @@ Result<void> ObjectFile::begin_common_news() {
 Result<Interval> ObjectFile::take_whole_space(int64_t bytes) {
   const int64_t blocks = base::ceil_div(bytes, block_bytes_);
   for (;;) {
-    TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(blocks));
+    TESSERA_TRY(const int64_t first, ranks_.numbers.space.fetch_add(blocks));
     TESSERA_TRY(const auto pieces, state_.with([&](const State& state) {
       return state.space.physical_blocks({first, first + blocks}, block_bytes_);
     }));
@@ -365,7 +369,7 @@ Result<int64_t> ObjectFile::size() {
 void ObjectFile::set_view(container::WriterView view) {
   const int64_t bytes = ContentsRoom::added_at_most(view.tile, 0);
   if (bytes > view_bytes_max_) {
-    state_.with([&](State& state) { state.contents_room.note(bytes - view_bytes_max_); });
+    state_.with([&](State& state) { state.contents_room.use(bytes - view_bytes_max_); });
     view_bytes_max_ = bytes;
   }
   view_ = std::move(view);
@@ -393,8 +397,6 @@ Result<void> ObjectFile::apply(State& state, int from, ByteView record) {
   TESSERA_ASSERT(from != ranks_.exchange.rank());
   leave_shelves(state);
   state.begins[mapping.allocation] = change.allocation_begin;
-  state.contents_room.note(
-      ContentsRoom::added(std::ssize(record), base::ceil_div(mapping.bytes.size(), block_bytes_)));
   state.stamp = std::max(state.stamp, mapping.epoch / kEpochsPerStamp + 1);
   state.contents.size = std::max(state.contents.size, mapping.bytes.span().end);
   return state.contents.map.add(mapping);
@@ -522,7 +524,9 @@ Result<ObjectFile::Found> ObjectFile::commit_changes() {
 }
 
 Result<ObjectFile::Found> ObjectFile::commit_container() {
-  if (ranks_.sync_name) TESSERA_TRY_VOID(ranks_.sync_name());
+  // Also of a file that was made and closed before, which took no sync.
+  const bool fresh = container_->superblock().sequence == 1;
+  if (fresh && ranks_.sync_name) TESSERA_TRY_VOID(ranks_.sync_name());
   ranks_.sync_name = {};
   const Result<void> committed = state_.with([&](State& state) -> Result<void> {
     TESSERA_TRY_VOID(reach_last_block(state.contents.allocations));

@@ -33,6 +33,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -53,12 +54,32 @@
 
 namespace tessera::cache {
 
+// What the ranks of an open file count together.
+struct Numbers {
+  port::SharedNumber& space;     // blocks that all have taken
+  port::SharedNumber& contents;  // bytes that all have counted in (contents_room.hpp)
+  port::SharedNumber& room;      // the length of the room that is reserved for them
+  port::SharedNumber& turn;      // who is reserving: nobody while it is 0
+};
+
+// Of ranks that are one process.
+class OwnNumbers {
+ public:
+  operator Numbers() { return {space_, contents_, room_, turn_}; }  // NOLINT: stands for them
+
+ private:
+  port::OwnNumber space_;
+  port::OwnNumber contents_;
+  port::OwnNumber room_;
+  port::OwnNumber turn_;
+};
+
 // How the ranks of an open file reach the container and each other; all outlive the object file.
 struct Ranks {
   port::Exchange& exchange;
   port::Team* team = nullptr;  // the same ranks, if all are on one node
-  port::SharedNumber& space;   // blocks that all ranks have taken
-  bool leads_node = true;      // makes what its node wrote durable
+  Numbers numbers;
+  bool leads_node = true;  // makes what its node wrote durable
   // What the first rank asks: whether others read the file, perhaps as of an older commit; and
   // whether it has a name yet. Without a name nobody will read what a commit writes.
   std::function<bool()> has_readers = {};
@@ -116,7 +137,10 @@ class ObjectFile {
 
   // Where a write will go. A write that some other thread makes is placed before, in the thread of
   // collective calls. What is placed is written, or given back.
-  using Placed = std::vector<Extent>;
+  struct Placed {
+    std::vector<Extent> extents = {};
+    int64_t contents_bytes = 0;  // held for it
+  };
   [[nodiscard]] base::Result<Placed> place(const move::Move& move);
   void give_back(const Placed& placed);
 
@@ -228,7 +252,7 @@ class ObjectFile {
   };
   // Bytes that are in their places, on their way into the map.
   struct Written {
-    const Placed& placed;
+    std::span<const Extent> extents;
     std::vector<std::vector<BlockSum>> sums;  // of each extent
     std::optional<uint64_t> stamp;            // (O6); else as it is when they are published
   };
@@ -281,8 +305,15 @@ class ObjectFile {
 
   [[nodiscard]] base::Result<void> take_space(int64_t bytes);
   [[nodiscard]] base::Result<Interval> take_whole_space(int64_t bytes);
-  [[nodiscard]] base::Result<void> reserve_contents(int64_t added_bytes);
+  [[nodiscard]] base::Result<std::vector<Extent>> take_places(int64_t bytes);
+  void give_back_space(std::span<const Extent> extents);
+  [[nodiscard]] base::Result<void> hold_contents(int64_t added_bytes);
+  void release_contents(int64_t added_bytes);
+  [[nodiscard]] base::Result<void> keep_room(int64_t counted_bytes);
+  [[nodiscard]] base::Result<bool> has_room(int64_t need) const;
+  [[nodiscard]] base::Result<void> reserve_room();
   [[nodiscard]] base::Result<void> check_limit(int64_t end);
+  [[nodiscard]] base::Result<void> check_limit(const move::Move& move, const Placed& placed);
   [[nodiscard]] base::Result<void> reserve(Interval room);
   [[nodiscard]] base::Result<std::vector<Rewrite>> find_rewrites(State& state,
                                                                  const move::Move& move);
@@ -299,9 +330,9 @@ class ObjectFile {
   [[nodiscard]] base::Result<void> map_extent(State& state, const Extent& extent,
                                               const std::vector<BlockSum>& sums,
                                               const Change& change, int64_t record_bytes);
-  [[nodiscard]] Placed find_own(State& state, const pattern::ByteSet& bytes) const;
+  [[nodiscard]] std::vector<Extent> find_own(State& state, const pattern::ByteSet& bytes) const;
   static void give_back_hidden(State& state, const Extent& by, const pattern::ByteSet& bytes,
-                               const Placed& own);
+                               const std::vector<Extent>& own);
   [[nodiscard]] base::Result<void> tell(State& state, const Change& change);
   [[nodiscard]] base::Result<void> tell(State& state, base::Bytes record);
   [[nodiscard]] base::Result<void> hear(State& state);

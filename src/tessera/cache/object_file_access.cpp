@@ -8,6 +8,7 @@
 #include "tessera/cache/place_reader.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/port/size_limit.hpp"
+#include "tessera/port/yield.hpp"
 
 namespace tessera::cache {
 
@@ -25,6 +26,8 @@ constexpr int64_t kMigratedBytesMax = int64_t{64} << 20;
 // A limit of file sizes has room for so many chunks of each rank, so that little of it is lost in
 // chunks that are not filled.
 constexpr int64_t kLimitedChunks = 16;
+// How often a rank looks whether another one has reserved room.
+constexpr int kTurnLooksMax = 10'000;
 
 }  // namespace
 
@@ -40,7 +43,7 @@ Result<void> ObjectFile::take_space(int64_t bytes) {
     state.chunk_bytes = std::min(2 * state.chunk_bytes, kChunkBytesMax);
     return base::ceil_div(chunk, block_bytes_);
   });
-  TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(wanted));
+  TESSERA_TRY(const int64_t first, ranks_.numbers.space.fetch_add(wanted));
   return state_.with([&](State& state) -> Result<void> {
     TESSERA_TRY(const auto pieces,
                 state.space.physical_blocks({first, first + wanted}, block_bytes_));
@@ -77,59 +80,120 @@ Result<void> ObjectFile::reserve(Interval room) {
   return file_.write_at(room.begin, zeros).status;
 }
 
-// Before bytes are written that add so many to the contents: see contents_room.hpp.
-Result<void> ObjectFile::reserve_contents(int64_t added_bytes) {
-  struct Kept {
-    int64_t need = 0;
-    ContentsRoom room;
-  };
-  const auto kept = [&](const State& state) {
-    return Kept{state.contents_room.need(added_bytes), state.contents_room};
-  };
-  Kept now = state_.with(kept);
-  if (now.room.suffices(now.need)) return {};
-  TESSERA_TRY_VOID(state_.with([&](State& state) { return hear(state); }));
-  now = state_.with(kept);
-  if (now.room.suffices(now.need)) return {};
-  Interval room = now.room.room();
-  if (!now.room.fits(now.need)) {
-    TESSERA_TRY(room, take_whole_space(2 * now.need));
+// Whether room for contents of so many bytes is reserved; where it is, all know at the commit.
+Result<bool> ObjectFile::has_room(int64_t need) const {
+  TESSERA_TRY(const int64_t reserved, ranks_.numbers.room.load());
+  return need <= reserved;
+}
+
+// Room for all that was counted in so far, also by those who wait for it.
+Result<void> ObjectFile::reserve_room() {
+  TESSERA_TRY(const int64_t counted, ranks_.numbers.contents.load());
+  const ContentsRoom kept = state_.with([](const State& state) { return state.contents_room; });
+  Interval room = kept.room();
+  if (!kept.fits(kept.need(counted))) {
+    TESSERA_TRY(room, take_whole_space(2 * kept.need(counted)));
   }
   TESSERA_TRY_VOID(reserve(room));
-  return state_.with([&](State& state) {
+  TESSERA_TRY_VOID(state_.with([&](State& state) {
     state.contents_room.take(room);
     Change change;
     change.kind = Change::Kind::kRoom;
     change.places = room;
     return tell(state, change);
-  });
+  }));
+  return ranks_.numbers.room.store(room.length());
+}
+
+// One rank at a time reserves room, for those who wait as well, so that not each takes a place of
+// its own. Whoever waits in vain, since the one that reserves was stopped, does without that: two
+// places are as good as one.
+Result<void> ObjectFile::keep_room(int64_t counted_bytes) {
+  const int64_t need =
+      state_.with([&](const State& state) { return state.contents_room.need(counted_bytes); });
+  port::SharedNumber& turn = ranks_.numbers.turn;
+  for (int look = 0;; ++look) {
+    TESSERA_TRY(const bool reserved, has_room(need));
+    if (reserved) return {};
+    const bool waits = look < kTurnLooksMax;
+    TESSERA_TRY(const int64_t before, turn.fetch_add(waits ? 1 : 0));
+    if (before == 0 || !waits) {
+      Result<void> made = reserve_room();
+      if (waits) TESSERA_TRY_VOID(turn.store(0));
+      return made;
+    }
+    port::yield();
+  }
+}
+
+// Before bytes are written that add so many to the contents. What it holds is released later.
+Result<void> ObjectFile::hold_contents(int64_t added_bytes) {
+  const int64_t more =
+      state_.with([&](State& state) { return state.contents_room.hold(added_bytes); });
+  if (more == 0) return {};
+  const auto before = ranks_.numbers.contents.fetch_add(more);
+  Result<void> kept = before ? keep_room(*before + more) : Result<void>(base::failure_of(before));
+  if (kept) {
+    state_.with([&](State& state) { state.contents_room.count_in(more); });
+    return {};
+  }
+  release_contents(added_bytes);
+  if (before) static_cast<void>(ranks_.numbers.contents.fetch_add(-more));
+  return kept;
+}
+
+void ObjectFile::release_contents(int64_t added_bytes) {
+  state_.with([&](State& state) { state.contents_room.release(added_bytes); });
+}
+
+// In space that is there, or in new space; in one run if it can be.
+Result<std::vector<Extent>> ObjectFile::take_places(int64_t bytes) {
+  const auto again = state_.with([&](State& state) { return state.regions.take_again(bytes); });
+  if (again) return std::vector{*again};
+  // Other threads take places meanwhile.
+  for (;;) {
+    auto taken = state_.with([&](State& state) -> std::optional<std::vector<Extent>> {
+      if (state.regions.room() < bytes) return std::nullopt;
+      return state.regions.take(bytes);
+    });
+    if (taken) return *std::move(taken);
+    TESSERA_TRY_VOID(take_space(bytes));
+  }
+}
+
+// Whether the places lie below the limit of file sizes; of a cache the move does, in the file.
+Result<void> ObjectFile::check_limit(const Move& move, const Placed& placed) {
+  if (options_.below != nullptr) return check_limit(move.file.span().end);
+  int64_t end = 0;
+  for (const Extent& extent : placed.extents) {
+    end = std::max(end, extent.position() + extent.bytes);
+  }
+  return check_limit(base::ceil_div(end, block_bytes_) * block_bytes_);
 }
 
 Result<ObjectFile::Placed> ObjectFile::place(const Move& move) {
-  const int64_t bytes = move.size();
+  Placed placed;
+  if (move.size() == 0) return placed;
   if (options_.below == nullptr) {
-    TESSERA_TRY_VOID(reserve_contents(
-        ContentsRoom::added_at_most(move.file, base::ceil_div(bytes, block_bytes_))));
-  } else {
-    TESSERA_TRY_VOID(check_limit(move.file.span().end));
+    placed.contents_bytes =
+        ContentsRoom::added_at_most(move.file, base::ceil_div(move.size(), block_bytes_));
+    TESSERA_TRY_VOID(hold_contents(placed.contents_bytes));
   }
-  const auto again = state_.with([&](State& state) { return state.regions.take_again(bytes); });
-  if (again) return Placed{*again};
-  const int64_t room = state_.with([](const State& state) { return state.regions.room(); });
-  // A write that does not fit into what is left begins in new space, in one run if it can.
-  if (room < bytes) TESSERA_TRY_VOID(take_space(bytes));
-  const Placed placed = state_.with([&](State& state) { return state.regions.take(bytes); });
-  if (options_.below != nullptr) return placed;
-  int64_t end = 0;
-  for (const Extent& extent : placed) end = std::max(end, extent.position() + extent.bytes);
-  Result<void> fits = check_limit(base::ceil_div(end, block_bytes_) * block_bytes_);
+  auto taken = take_places(move.size());
+  if (taken) placed.extents = *std::move(taken);
+  Result<void> fits = taken ? check_limit(move, placed) : Result<void>(base::failure_of(taken));
   if (fits) return placed;
   give_back(placed);
   return base::failure_of(fits);
 }
 
 void ObjectFile::give_back(const Placed& placed) {
-  for (const Extent& extent : placed) {
+  give_back_space(placed.extents);
+  release_contents(placed.contents_bytes);
+}
+
+void ObjectFile::give_back_space(std::span<const Extent> extents) {
+  for (const Extent& extent : extents) {
     if (ranks_.free_space) {
       ranks_.free_space({extent.position(), extent.position() + extent.bytes});
     }
@@ -142,9 +206,10 @@ Result<void> ObjectFile::tell(State& state, const Change& change) {
 }
 
 // What other ranks cannot be told of now they hear when they meet; in atomic mode that is an error.
+// Behind one that is told later, all are (N3).
 Result<void> ObjectFile::tell(State& state, base::Bytes record) {
   Result<bool> told = ranks_.exchange.size() == 1;
-  if (state.news) told = state.news->tell(record);
+  if (state.news && state.untold.empty()) told = state.news->tell(record);
   if (told && *told) return {};
   state.untold.push_back(std::move(record));
   if (!told) return base::failure_of(told);
@@ -160,7 +225,7 @@ Result<void> ObjectFile::map_extent(State& state, const Extent& extent,
                                     int64_t record_bytes) {
   TESSERA_TRY_VOID(state.contents.map.add(change.mapping));
   state.regions.note_written(extent, sums);
-  state.contents_room.note(
+  state.contents_room.use(
       ContentsRoom::added(record_bytes, base::ceil_div(extent.bytes, block_bytes_)));
   state.contents.size = std::max(state.contents.size, change.mapping.bytes.span().end);
   state.changed = true;
@@ -199,14 +264,14 @@ Transfer ObjectFile::publish(State& state, const Move& move, const Written& writ
   leave_shelves(state);
   const uint64_t epoch = this->epoch(written.stamp.value_or(state.stamp));
   int64_t done = 0;
-  for (size_t i = 0; i < written.placed.size(); ++i) {
-    const Extent& extent = written.placed[i];
+  for (size_t i = 0; i < written.extents.size(); ++i) {
+    const Extent& extent = written.extents[i];
     Change change;
     change.mapping = {ByteSet::of_ascending(move.file.clip({done, done + extent.bytes})),
                       extent.allocation, extent.place, epoch};
     change.allocation_begin = extent.begin;
     base::Bytes record = encode_change(change);
-    const auto own = terms.confirm ? find_own(state, change.mapping.bytes) : Placed();
+    const auto own = terms.confirm ? find_own(state, change.mapping.bytes) : std::vector<Extent>();
     // As late as can be: what is told after the lock was lost cannot be taken back.
     if (terms.confirm) {
       if (Result<void> held = terms.confirm(); !held) return {done, std::move(held)};
@@ -224,7 +289,7 @@ Result<void> ObjectFile::write_bytes(const Move& move, Written& written) {
   // Every container is synced, at its close if not before; the store of a cache never is.
   const auto write_back = options_.below == nullptr ? WriteBack::kAtOnce : WriteBack::kLater;
   int64_t done = 0;
-  for (const Extent& extent : written.placed) {
+  for (const Extent& extent : written.extents) {
     const Move part = move.clip({done, done + extent.bytes});
     TESSERA_TRY_VOID(write_packed(file_, part, extent.position(), block_bytes_, write_back,
                                   written.sums.emplace_back())
@@ -252,20 +317,22 @@ Result<std::optional<uint64_t>> ObjectFile::take_stamp(const WriteTerms& terms) 
 Transfer ObjectFile::write_anew(const Move& move, const Placed& placed, const WriteTerms& terms) {
   const auto stamp = take_stamp(terms);
   Result<void> made = stamp ? Result<void>() : Result<void>(base::failure_of(stamp));
-  Written written = {placed, {}, stamp ? *stamp : std::nullopt};
+  Written written = {placed.extents, {}, stamp ? *stamp : std::nullopt};
   if (made) made = write_bytes(move, written);
   Transfer published = {0, std::move(made)};
   if (published) {
     published = state_.with([&](State& state) { return publish(state, move, written, terms); });
   }
+  // What was published is used now, and needs to be held no longer.
+  release_contents(placed.contents_bytes);
   if (published) return published;
-  Placed rest;
+  std::vector<Extent> rest;
   int64_t done = 0;
-  for (const Extent& extent : placed) {
+  for (const Extent& extent : placed.extents) {
     if (done >= published.bytes) rest.push_back(extent);
     done += extent.bytes;
   }
-  give_back(rest);
+  give_back_space(rest);
   return published;
 }
 

@@ -25,7 +25,7 @@ Result<std::unique_ptr<ObjectFile>> ObjectFile::open_cache(port::File& file, con
   const auto size = options.below->size();
   if (size) opened->state_.with([&](State& state) { state.contents.size = *size; });
   Result<void> started = size ? Result<void>() : Result<void>(base::failure_of(size));
-  if (started && ranks.exchange.rank() == 0) started = ranks.space.store(0);
+  if (started && ranks.exchange.rank() == 0) started = ranks.numbers.space.store(0);
   opened->begin_epoch({});
   TESSERA_TRY_VOID(ranks.exchange.agree(started));
   TESSERA_TRY_VOID(opened->begin_common_news());
@@ -74,7 +74,7 @@ Result<void> ObjectFile::settle_below() {
   begin_epoch({});
   Result<void> begun;
   if (ranks_.exchange.rank() == 0) {
-    begun = ranks_.space.store(0);
+    begun = ranks_.numbers.space.store(0);
     if (begun) begun = file_.truncate(0);
   }
   TESSERA_TRY_VOID(ranks_.exchange.agree(begun));

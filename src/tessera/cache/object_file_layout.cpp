@@ -21,7 +21,7 @@ using port::Transfer;
 Result<int64_t> ObjectFile::take_shelf_space(const std::vector<Shelf>& shelves) {
   int64_t blocks = 0;
   for (const Shelf& shelf : shelves) blocks += base::ceil_div(shelf.bytes.size(), block_bytes_);
-  TESSERA_TRY(const int64_t first, ranks_.space.fetch_add(blocks));
+  TESSERA_TRY(const int64_t first, ranks_.numbers.space.fetch_add(blocks));
   TESSERA_TRY(const auto pieces, state_.with([&](const State& state) {
     return state.space.physical_blocks({first, first + blocks}, block_bytes_);
   }));
@@ -57,6 +57,7 @@ Result<void> ObjectFile::lay_out(std::vector<Shelf> shelves, map::FileMap map) {
   TESSERA_TRY_VOID(
       ranks_.exchange.agree(taken ? Result<void>() : Result<void>(base::failure_of(taken))));
   TESSERA_TRY(const uint64_t first, ranks_.exchange.all_max(static_cast<uint64_t>(*taken)));
+  int64_t contents_bytes = 0;
   Result<void> placed = state_.with([&](State& state) -> Result<void> {
     std::vector<map::AllocationId> ids;
     map::AllocationId id = state.first_id + static_cast<int64_t>(first);
@@ -64,13 +65,13 @@ Result<void> ObjectFile::lay_out(std::vector<Shelf> shelves, map::FileMap map) {
       const int64_t blocks = base::ceil_div(shelf.bytes.size(), block_bytes_);
       ids.push_back(id);
       id += blocks;
-      state.contents_room.note(ContentsRoom::added_at_most(shelf.bytes.ascending(), blocks));
+      contents_bytes += ContentsRoom::added_at_most(shelf.bytes.ascending(), blocks);
     }
     map.renumber([&](map::AllocationId old) { return ids[static_cast<size_t>(old)]; });
     place_shelves(state, std::move(shelves), static_cast<int64_t>(first));
     return state.contents.map.add_all(map);
   });
-  if (placed && ranks_.exchange.rank() == 0) placed = reserve_contents(0);
+  if (placed && ranks_.exchange.rank() == 0) placed = hold_contents(contents_bytes);
   return ranks_.exchange.agree(placed);
 }
 

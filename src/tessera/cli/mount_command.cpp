@@ -58,11 +58,11 @@ Result<void> mount(const MountOptions& options) {
   }
   if (!options.read_only) TESSERA_TRY_VOID(container::claim_for_writing(*file));
   port::SelfTeam team;
-  port::OwnNumber space;
+  cache::OwnNumbers numbers;
   port::SystemRandom random;
   cache::ObjectFileOptions opening;
   opening.write = !options.read_only;
-  cache::Ranks ranks{team, &team, space, true};
+  cache::Ranks ranks{team, &team, numbers, true};
   ranks.has_readers = [&file = *file] { return container::has_readers(file); };
   if (port::has_name(*file)) ranks.has_name = [&file = *file] { return port::has_name(file); };
   TESSERA_TRY(const auto objects, cache::ObjectFile::open(*file, ranks, random, opening));

@@ -40,11 +40,12 @@ class LockAgentTest : public ::testing::Test {
     if (server_ > 0) kill_server();
   }
 
-  void start_server(bool restarted = false, size_t sessions_max = 100, size_t for_proxies = 0) {
+  void start_server(bool restarted = false, size_t sessions_max = 100, size_t for_proxies = 0,
+                    const port::TransportLimits& limits = {}) {
     std::fflush(nullptr);
     server_ = ::fork();
     if (server_ != 0) return;
-    const auto transport = port::PosixTransport::create().value();
+    const auto transport = port::PosixTransport::create(limits).value();
     EXPECT_TRUE(transport->listen(address_));
     const port::PosixClock clock;
     port::SystemRandom random;
@@ -193,19 +194,23 @@ TEST_F(LockAgentTest, ACachedLockCostsNoMessageUntilSomebodyWaitsForIt) {
   EXPECT_TRUE(granted);
 }
 
-// A child that may open no more descriptors, and what it is told.
+// A child that may open no more descriptors, and what it is told; later it may again.
 TEST_F(LockAgentTest, WhoIsOutOfDescriptorsIsToldAtOnce) {
   start_server();
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     const auto lacking = agent();
-    const rlimit none = {0, 0};
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit none = {0, before.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &none);
     const auto asked = lacking->acquire(bytes(0, 100));
     const bool named =
         !asked && asked.error().message().find("Too many open files") != std::string::npos;
-    ::_exit(named ? 0 : 1);
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    const bool recovers = lacking->acquire(bytes(0, 100)).has_value();
+    ::_exit((named ? 0 : 1) + (recovers ? 0 : 2));
   }
   int status = -1;
   const int64_t begin_ns = clock_.now_ns();
@@ -225,6 +230,68 @@ TEST_F(LockAgentTest, WhoFindsNoRoomIsToldAtOnce) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().context.find("ulimit -n"), std::string::npos);
   EXPECT_TRUE(first->confirm(*held));
+}
+
+// A server has few connections; who has not asked for a lease is not to be in the way of others.
+TEST_F(LockAgentTest, WhoAsksForNothingTakesNoConnection) {
+  start_server(false, 100, 0, {.connections_max = 2});
+  const auto first = agent();
+  const auto second = agent();
+  for (const auto& one : {first, second}) {
+    const auto lock = one->acquire(bytes(0, 100));
+    ASSERT_TRUE(lock);
+    one->release(*lock);
+  }
+  sleep_ns(2 * kLeaseNs);
+  const auto third = agent();
+  const auto held = third->acquire(bytes(0, 100));
+  ASSERT_TRUE(held) << held.error().message();
+  third->release(*held);
+  EXPECT_TRUE(first->acquire(bytes(0, 100)));
+}
+
+TEST_F(LockAgentTest, ASessionThatIsKeptOutlastsAPause) {
+  start_server(false, 1);
+  for (const bool keeps : {false, true}) {
+    const auto first = agent();
+    // The session of the one before may not have ended yet.
+    auto lock = first->acquire(bytes(0, 100));
+    for (int wait = 0; !lock && wait < 1000; ++wait) {
+      sleep_ns(10 * kMs);
+      lock = first->acquire(bytes(0, 100));
+    }
+    ASSERT_TRUE(lock);
+    first->release(*lock);
+    if (keeps) first->keep_session();
+    sleep_ns(3 * kLeaseNs);
+    // The only session there is.
+    const auto other = agent();
+    EXPECT_EQ(other->acquire(bytes(0, 100)).has_value(), !keeps);
+  }
+}
+
+// Of a peer that takes connections and ends them, as one without room does, nobody is reached.
+TEST_F(LockAgentTest, APeerThatNeverAnswersIsNotReached) {
+  const auto peer = port::PosixTransport::create().value();
+  ASSERT_TRUE(peer->listen(address_));
+  const auto transport = port::PosixTransport::create().value();
+  int revived = 0;
+  lock::LockConnection connection(address_, "test",
+                                  {*transport, clock_, {.revive = [&] { ++revived; }}});
+  const int64_t begin_ns = clock_.now_ns();
+  static_cast<void>(connection.ask(bytes(0, 100)));
+  int taken = 0;
+  while (taken < 5 && clock_.now_ns() - begin_ns < 10'000 * kMs) {
+    connection.step(clock_.now_ns() + kMs);
+    while (const auto event = peer->next_event(0)) {
+      if (event->kind != port::Event::Kind::kConnected) continue;
+      ++taken;
+      peer->close(event->connection);
+    }
+  }
+  EXPECT_EQ(taken, 5);
+  EXPECT_LE(connection.reached_ns(), begin_ns);
+  EXPECT_GT(revived, 0);
 }
 
 TEST_F(LockAgentTest, WhoFindsNoRoomGoesThroughAProxy) {

@@ -38,7 +38,7 @@ class Producer {
     cache::ObjectFileOptions options;
     options.write = options.create = true;
     objects_ =
-        cache::ObjectFile::open(*file_, {team_, &team_, space_, true}, random, options).value();
+        cache::ObjectFile::open(*file_, {team_, &team_, numbers_, true}, random, options).value();
   }
 
   void write_step() {
@@ -58,7 +58,7 @@ class Producer {
  private:
   std::unique_ptr<PlainFile> file_;
   port::SelfTeam team_;
-  port::OwnNumber space_;
+  cache::OwnNumbers numbers_;
   std::unique_ptr<cache::ObjectFile> objects_;
   int64_t written_ = 0;
 };

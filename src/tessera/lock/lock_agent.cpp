@@ -224,6 +224,13 @@ Result<void> LockAgent::confirm(Sequence sequence) {
   return base::fail(Code::kDenied, "a lock was taken away while it was in use: " + why);
 }
 
+void LockAgent::keep_session() {
+  auto inside = enter();
+  start_keeper();
+  inside->keep_session();
+  inside_.notify_all();
+}
+
 // Without a thread a lock lasts for a lease, which is long for a transfer.
 void LockAgent::start_keeper() {
   if (!keeper_.running()) keeper_ = port::QuietThread([this] { watch(); });
@@ -237,6 +244,7 @@ void LockAgent::watch() {
     while (!stopping_ && !leading_ && (inside->is_due() || !cached_.empty())) {
       lead(inside, clock_.now_ns() + kListenNs);
     }
+    inside->leave_if_unused();
   }
 }
 

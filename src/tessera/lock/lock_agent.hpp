@@ -65,6 +65,9 @@ class LockAgent {
   // the server's word of it has arrived.
   [[nodiscard]] base::Result<void> confirm(Sequence sequence);
 
+  // Keeps a session at the server until the end, so that one that leaves when it is idle stays.
+  void keep_session();
+
   // Waits for a lock as acquire() does, to keep it until somebody else waits for it. Requires that
   // the agent outlives it. Fails with kRetry also where there is no thread to listen.
   [[nodiscard]] base::Result<std::shared_ptr<CachedLock>> acquire_cached(LockClient::Asked asked);

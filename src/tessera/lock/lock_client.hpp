@@ -42,6 +42,7 @@ class LockClient {
 
   // Whether its session lives on while nothing is asked for; else the server forgets it.
   enum class Idle { kForgotten, kRenewed };
+  void keep_session() { keeps_session_ = true; }
 
   // `name` is what those who look at the server see.
   LockClient(std::string name, Send send, Idle idle = Idle::kForgotten)
@@ -64,7 +65,9 @@ class LockClient {
   [[nodiscard]] bool holds(Sequence sequence, int64_t now_ns, int64_t for_ns = 0) const;
   [[nodiscard]] bool idle() const { return requests_.empty(); }
   // Whether there is something that the server must hear of within the lease.
-  [[nodiscard]] bool needs_session() const { return idle_ == Idle::kRenewed || !requests_.empty(); }
+  [[nodiscard]] bool needs_session() const {
+    return idle_ == Idle::kRenewed || keeps_session_ || !requests_.empty();
+  }
   // What a store knows a lock by: the session in which it was granted and, where there is a proxy,
   // that of the proxy. A write carries both, and a store refuses it if it refuses one of them. A
   // lock that is being reclaimed stands where it stood before (C4).
@@ -142,6 +145,7 @@ class LockClient {
   const std::string name_;
   const Send send_;
   const Idle idle_;
+  bool keeps_session_ = false;
   bool connected_ = false;
   bool greeted_ = false;    // the server has answered on this connection
   bool dismissed_ = false;  // the server has ended the session of this connection

@@ -28,18 +28,23 @@ LockConnection::LockConnection(std::string address, std::string name, World worl
               }),
       connect_at_ns_(clock_.now_ns()),
       revive_at_ns_(connect_at_ns_),
-      reached_ns_(connect_at_ns_) {}
+      reached_ns_(connect_at_ns_),
+      used_ns_(connect_at_ns_) {}
 
 LockConnection::~LockConnection() {
   if (connection_) transport_.close(*connection_);
 }
 
 Sequence LockConnection::ask(const LockClient::Asked& asked) {
-  return client_.acquire(asked, clock_.now_ns());
+  // What was in the way of earlier requests need not be in the way of this one.
+  trouble_.reset();
+  used_ns_ = clock_.now_ns();
+  return client_.acquire(asked, used_ns_);
 }
 
 void LockConnection::release(Sequence sequence) {
-  client_.release(sequence, clock_.now_ns());
+  used_ns_ = clock_.now_ns();
+  client_.release(sequence, used_ns_);
   events_.erase(sequence);
 }
 
@@ -102,17 +107,20 @@ bool LockConnection::go_to_proxy() {
   auto address = starters_.start_proxy();
   if (!address) return false;
   address_ = *std::move(address);
-  starters_ = {[start = std::move(starters_.start_proxy)] { static_cast<void>(start()); }, {}};
+  starters_ = {[revive = std::move(starters_.revive), start = std::move(starters_.start_proxy)] {
+                 if (revive) revive();
+                 static_cast<void>(start());
+               },
+               {}};
   drop();
   connect_at_ns_ = clock_.now_ns();
   return true;
 }
 
 void LockConnection::drop() {
-  if (connected_) reached_ns_ = clock_.now_ns();
+  reached_ns_ = reached_ns();
   if (connection_) transport_.close(*connection_);
   connection_.reset();
-  connected_ = false;
   client_.disconnected();
 }
 
@@ -123,11 +131,15 @@ void LockConnection::leave() {
   drop();
 }
 
+void LockConnection::leave_if_unused() {
+  if (!connection_ || client_.needs_session()) return;
+  if (clock_.now_ns() - used_ns_ > client_.lease_ns()) leave();
+}
+
 void LockConnection::take(const port::Event& event) {
   if (connection_ != event.connection) return;
   switch (event.kind) {
     case port::Event::Kind::kConnected:
-      connected_ = true;
       trouble_.reset();
       client_.connected(clock_.now_ns());
       break;
@@ -136,7 +148,7 @@ void LockConnection::take(const port::Event& event) {
       if (!client_.receive(event.frame, clock_.now_ns())) drop();
       break;
     case port::Event::Kind::kClosed: {
-      const bool unreached = !connected_;
+      const bool unreached = !client_.greeted();
       trouble_ = event.reason;
       drop();
       if (unreached) revive();

@@ -23,11 +23,11 @@ class LockConnection {
  public:
   // What starts servers, where that is possible; each may be empty.
   struct Starters {
-    // Called now and then while the server cannot be reached.
+    // Called now and then while the server cannot be reached, or does not answer.
     std::function<void()> revive = {};
     // Called when the server has no room for another client: starts a proxy of it on this node, if
-    // there is none, and answers its address. From then on the proxy is the server, and is started
-    // again in the same way.
+    // there is none, and answers its address. From then on the proxy is the server; where it cannot
+    // be reached, or its own server cannot, both are started again in the same ways.
     std::function<base::Result<std::string>()> start_proxy = {};
   };
   struct World {
@@ -54,6 +54,12 @@ class LockConnection {
   void live(int64_t for_ns);
   // Tells the server that nothing is held any more, and ends the connection.
   void leave();
+  // Leaves if nothing was asked for or held for a lease: the server has few connections, and has
+  // ended the session by then. The next request connects again.
+  void leave_if_unused();
+  // From now on the session is renewed also while nothing is asked for, so that a server that
+  // leaves when it is idle stays.
+  void keep_session() { client_.keep_session(); }
 
   // Why there is no connection, as far as one was tried: to tell those who wait in vain.
   [[nodiscard]] const std::optional<base::Error>& trouble() const { return trouble_; }
@@ -71,8 +77,10 @@ class LockConnection {
   [[nodiscard]] int64_t valid_until_ns() const { return client_.valid_until_ns(); }
   // Of the server; 0 before it was reached.
   [[nodiscard]] int64_t lease_ns() const { return client_.lease_ns(); }
-  // When the server was last reached; now, while it is.
-  [[nodiscard]] int64_t reached_ns() const { return connected_ ? clock_.now_ns() : reached_ns_; }
+  // When the server was last reached, that is, has answered; now, while it is.
+  [[nodiscard]] int64_t reached_ns() const {
+    return client_.greeted() ? clock_.now_ns() : reached_ns_;
+  }
 
  private:
   void connect();
@@ -87,10 +95,10 @@ class LockConnection {
   Starters starters_;
   LockClient client_;
   std::optional<port::ConnectionId> connection_;
-  bool connected_ = false;  // the server has answered
   int64_t connect_at_ns_;
   int64_t revive_at_ns_;
   int64_t reached_ns_;
+  int64_t used_ns_;
   std::optional<base::Error> trouble_;
   // What has happened and nobody has asked for yet; at most three things to a request.
   std::multimap<Sequence, LockClient::Event> events_;

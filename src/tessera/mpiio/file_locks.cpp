@@ -177,14 +177,13 @@ bool FileLocks::is_served() {
 
 // The mark may be of a server that cannot be reached from here, or of another program.
 void FileLocks::join_server() {
-  if (has_lock_servers()) return;
   const auto identity = file_.identity();
   if (!identity) return;
   reaching_.with([&](const auto& /*reached*/) {
     if (served_) return;
     if (auto known = known_service(*identity)) {
       use(*std::move(known));
-    } else if (has_own_server(*identity)) {
+    } else if (!has_lock_servers() && has_own_server(*identity)) {
       if (auto own = own_server(lock::plain_file_name(*identity))) use(*std::move(own));
     }
   });
@@ -302,7 +301,12 @@ Result<FileService> FileLocks::find_service(Group& group, bool servers) {
   TESSERA_TRY(const Offer offer, Offer::of(told));
   if (servers) return named_server(offer.name);
   const bool is_here = group.nodes()[static_cast<size_t>(group.rank())] == group.nodes().front();
-  if (is_here && offer.near.empty()) return own_server(offer.name);
+  if (is_here && offer.near.empty()) {
+    auto own = own_server(offer.name);
+    // Ranks of other nodes know this server only, and cannot start it again once it has left.
+    if (own && first && !offer.far.empty()) own->agent->keep_session();
+    return own;
+  }
   return service_at(offer.name, {is_here ? offer.near : offer.far, offer.key});
 }
 

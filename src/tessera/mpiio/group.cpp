@@ -1,6 +1,7 @@
 #include "tessera/mpiio/group.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
@@ -179,6 +180,8 @@ base::Result<Found> find_nodes(MPI_Comm comm) {
   return Found{std::move(map), std::move(comms)};
 }
 
+size_t index_of(Number which) { return static_cast<size_t>(which); }
+
 // One rank alone.
 class SelfGroup final : public Group {
  public:
@@ -187,14 +190,12 @@ class SelfGroup final : public Group {
   [[nodiscard]] std::span<const int> nodes() const override { return {&node_, 1}; }
   [[nodiscard]] int node_size() const override { return 1; }
   [[nodiscard]] int node_rank() const override { return 0; }
-  port::SharedNumber& shared_pointer() override { return pointer_; }
-  port::SharedNumber& space_taken() override { return space_; }
+  port::SharedNumber& number(Number which) override { return numbers_[index_of(which)]; }
 
  private:
   port::SelfTeam team_;
   int node_ = 0;
-  port::OwnNumber pointer_;
-  port::OwnNumber space_;
+  std::array<port::OwnNumber, kNumbers> numbers_;
 };
 
 // What a group is made with: the ways in which its ranks already reach each other.
@@ -227,8 +228,7 @@ class CommGroup final : public Group {
   [[nodiscard]] std::span<const int> nodes() const override { return map_.node; }
   [[nodiscard]] int node_size() const override { return team_->size(); }
   [[nodiscard]] int node_rank() const override { return team_->rank(); }
-  port::SharedNumber& shared_pointer() override { return *pointer_; }
-  port::SharedNumber& space_taken() override { return *space_; }
+  port::SharedNumber& number(Number which) override { return *numbers_[index_of(which)]; }
   [[nodiscard]] port::Team& node_team() { return *team_; }
 
  private:
@@ -241,8 +241,9 @@ class CommGroup final : public Group {
     }
     TESSERA_TRY(auto team, make_team(ways.node, poller(ways.all)));
     if (map_.members.size() == 1) {
-      pointer_ = std::make_unique<TeamNumber>(*team, 0);
-      space_ = std::make_unique<TeamNumber>(*team, 1);
+      for (int i = 0; i < kNumbers; ++i) {
+        numbers_[static_cast<size_t>(i)] = std::make_unique<TeamNumber>(*team, i);
+      }
     }
     team_ = std::move(team);
     return {};
@@ -261,9 +262,8 @@ class CommGroup final : public Group {
   }
 
   base::Result<void> share_numbers(const Ways& ways) {
-    TESSERA_TRY(hosted_, HostedNumbers::make(ways.everyone, 2));
-    pointer_ = hosted_->take(0);
-    space_ = hosted_->take(1);
+    TESSERA_TRY(hosted_, HostedNumbers::make(ways.everyone, kNumbers));
+    for (int i = 0; i < kNumbers; ++i) numbers_[static_cast<size_t>(i)] = hosted_->take(i);
     return {};
   }
 
@@ -273,8 +273,7 @@ class CommGroup final : public Group {
   std::optional<MpiExchange> between_;
   std::optional<NodeExchange> across_;
   std::unique_ptr<HostedNumbers> hosted_;  // of several nodes
-  std::unique_ptr<port::SharedNumber> pointer_;
-  std::unique_ptr<port::SharedNumber> space_;
+  std::array<std::unique_ptr<port::SharedNumber>, kNumbers> numbers_;
 };
 
 // What is kept for a communicator of several ranks.

@@ -23,6 +23,11 @@
 
 namespace tessera::mpiio {
 
+// What the ranks of a file count together: the pointer that they share, in etypes, and of an object
+// file what cache::Numbers says.
+enum class Number { kPointer, kSpace, kContents, kRoom, kTurn };
+inline constexpr int kNumbers = 5;
+
 class Group {
  public:
   virtual ~Group() = default;
@@ -38,10 +43,8 @@ class Group {
   [[nodiscard]] virtual int node_rank() const = 0;
   // Whether this rank is the first of its node: it does what has to be done once on every node.
   [[nodiscard]] bool leads_node() const { return node_rank() == 0; }
-  // The pointer that all ranks share, in etypes.
-  [[nodiscard]] virtual port::SharedNumber& shared_pointer() = 0;
-  // The space of an object file that all ranks have taken.
-  [[nodiscard]] virtual port::SharedNumber& space_taken() = 0;
+  [[nodiscard]] virtual port::SharedNumber& number(Number which) = 0;
+  [[nodiscard]] port::SharedNumber& shared_pointer() { return number(Number::kPointer); }
 
   [[nodiscard]] int rank() { return exchange().rank(); }
   [[nodiscard]] int size() { return exchange().size(); }

@@ -55,8 +55,22 @@ Result<void> claim_for_writing(port::PlainFile& file) {
   return fault(MPI_ERR_FILE_IN_USE, claimed.error().message());
 }
 
+// Makes a name durable: by the folder as it is now, for the program may change its working
+// directory, or the folder its name, before the first commit.
+using NameSyncer = std::function<Result<void>()>;
+
+NameSyncer name_syncer(const std::string& path) {
+  const auto folder = std::make_shared<const Result<port::OpenDirectory>>(
+      port::OpenDirectory::open(port::directory_of(path)));
+  return [folder] { return *folder ? (*folder)->sync() : base::failure_of(*folder); };
+}
+
 Result<void> prepare_first(const ObjectOpening& opening, Kind kind) {
   if (kind == Kind::kPlain || !opening.write) return {};
+  // A new file whose name cannot be made durable could be written, and never be synced.
+  if (kind == Kind::kNewObject) {
+    TESSERA_TRY_VOID(port::OpenDirectory::open(port::directory_of(opening.file.path())));
+  }
   return claim_for_writing(opening.file);
 }
 
@@ -78,7 +92,9 @@ Result<Kind> agree_on_kind(const ObjectOpening& opening) {
 
 // Of the file that the ranks keep their bytes in.
 cache::Ranks ranks_of(Group& group, const port::PlainFile& file) {
-  cache::Ranks ranks = {group.exchange(), group.team(), group.space_taken(), group.leads_node()};
+  const cache::Numbers numbers = {group.number(Number::kSpace), group.number(Number::kContents),
+                                  group.number(Number::kRoom), group.number(Number::kTurn)};
+  cache::Ranks ranks = {group.exchange(), group.team(), numbers, group.leads_node()};
   ranks.free_space = [&file](pattern::Interval space) {
     port::free_range(file, space.begin, space.end);
   };
@@ -158,13 +174,6 @@ Result<std::unique_ptr<port::PlainFile>> make_store(const ObjectOpening& opening
   return store;
 }
 
-// For the first commit, which may come after the program has changed its working directory.
-std::function<Result<void>()> name_syncer(const std::string& path) {
-  const auto folder = std::make_shared<const Result<port::OpenDirectory>>(
-      port::OpenDirectory::open(port::directory_of(path)));
-  return [folder] { return *folder ? (*folder)->sync() : base::failure_of(*folder); };
-}
-
 }  // namespace
 
 Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& opening) {
@@ -186,7 +195,7 @@ Result<std::unique_ptr<cache::ObjectFile>> open_objects(const ObjectOpening& ope
   if (!opening.deleted_on_close && port::has_name(opening.file)) {
     ranks.has_name = [&file = opening.file] { return port::has_name(file); };
   }
-  if (options.create && opening.group.exchange().rank() == 0) {
+  if (opening.write && opening.group.exchange().rank() == 0) {
     ranks.sync_name = name_syncer(opening.file.path());
   }
   TESSERA_TRY(auto objects, cache::ObjectFile::open(opening.file, ranks, random, options));

@@ -113,9 +113,12 @@ void BusGuard::Handler::begin() {
     return;
   }
   const Disposition* program = g_program.load();
-  if (!is_same(program->action, current)) remember(current, g_guards > 1 ? program : nullptr);
+  const Disposition* below = g_guards > 1 ? program : nullptr;
+  if (!is_same(program->action, current)) remember(current, below);
+  // Another thread may have installed one since it was looked at.
+  const Action replaced = change(ours());
+  if (!is_ours(replaced) && !is_same(replaced, current)) remember(replaced, below);
   g_replaced.store(g_program.load());
-  change(ours());
 }
 
 void BusGuard::Handler::end() {

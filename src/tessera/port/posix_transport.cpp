@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -24,6 +23,7 @@
 #include "tessera/port/socket_address.hpp"
 #include "tessera/port/system_call.hpp"
 #include "tessera/port/transport_failures.hpp"
+#include "tessera/port/yield.hpp"
 
 namespace tessera::port {
 
@@ -235,7 +235,7 @@ std::optional<Event> PosixTransport::next_event(int64_t wait_ns_max) {
     const bool woken = poll_once(looks ? now_ns : deadline_ns);
     now_ns = clock_.now_ns();
     may_wait = !woken && now_ns < deadline_ns;
-    if (looks && may_wait && events_.empty()) ::sched_yield();
+    if (looks && may_wait && events_.empty()) yield();
   }
   if (events_.empty()) return std::nullopt;
   Event event = std::move(events_.front());

@@ -1,7 +1,6 @@
 #include "tessera/port/shared_barrier.hpp"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "tessera/base/assert.hpp"
 #include "tessera/base/hot.hpp"
 #include "tessera/port/posix_clock.hpp"
+#include "tessera/port/yield.hpp"
 
 namespace tessera::port {
 
@@ -88,7 +88,7 @@ TESSERA_HOT void SharedBarrier::wait_awake(const Round& round, const WaitPolicy&
     if (now - begin < policy.spin_ns) {
       look_often(round);
     } else {
-      ::sched_yield();
+      yield();
     }
     now = clock.now_ns();
     const uint32_t seen = arrived_.load(std::memory_order_relaxed);

@@ -53,11 +53,11 @@ Result<RemapReport> run(port::Disk& disk, const Case& test) {
 std::string write_object_file(port::Disk& disk, test::Engine& engine, int64_t size) {
   const auto file = disk.create("/in").value();
   port::SelfTeam team;
-  port::OwnNumber space;
+  cache::OwnNumbers numbers;
   port::SeededRandom random(2);
   cache::ObjectFileOptions options;
   options.write = options.create = true;
-  auto objects = cache::ObjectFile::open(*file, {team, &team, space, true}, random, options);
+  auto objects = cache::ObjectFile::open(*file, {team, &team, numbers, true}, random, options);
   EXPECT_TRUE(objects);
   std::string text(static_cast<size_t>(size), '\0');
   for (int commit = 0; commit < 2; ++commit) {
@@ -83,11 +83,11 @@ void write_anew(port::Disk& disk, test::Engine& engine, std::string& text) {
   for (int job = 0; job < 2; ++job) {
     const auto file = disk.open("/out", port::Access::kReadWrite).value();
     port::SelfTeam team;
-    port::OwnNumber space;
+    cache::OwnNumbers numbers;
     port::SeededRandom random(3);
     cache::ObjectFileOptions options;
     options.write = true;
-    auto objects = cache::ObjectFile::open(*file, {team, &team, space, true}, random, options);
+    auto objects = cache::ObjectFile::open(*file, {team, &team, numbers, true}, random, options);
     ASSERT_TRUE(objects);
     const ByteSet set = test::random_view(engine, std::ssize(text)).within({0, std::ssize(text)});
     std::string bytes = random_text(engine, set.size());

@@ -22,7 +22,7 @@ class Producer {
     port::SeededRandom random(7);
     cache::ObjectFileOptions options;
     options.write = options.create = true;
-    auto opened = cache::ObjectFile::open(file, {team_, &team_, space_, true}, random, options);
+    auto opened = cache::ObjectFile::open(file, {team_, &team_, numbers_, true}, random, options);
     EXPECT_TRUE(opened);
     objects_ = *std::move(opened);
   }
@@ -53,7 +53,7 @@ class Producer {
 
  private:
   port::SelfTeam team_;
-  port::OwnNumber space_;
+  cache::OwnNumbers numbers_;
   std::unique_ptr<cache::ObjectFile> objects_;
   std::string text_;
   std::string committed_;

@@ -96,6 +96,8 @@ int fail(const base::Error& error) {
 constexpr size_t kReservedDescriptors = 32;
 // Of the connections, those that are left to administrators when all sessions are taken.
 constexpr size_t kReservedConnections = 16;
+// Of the connections, those that need not have proven anything yet.
+constexpr size_t kHalfOpenPart = 4;
 // Of the sessions, those that are left to proxies, which serve whoever finds no room.
 constexpr size_t kProxyPart = 8;
 
@@ -116,6 +118,9 @@ size_t connections_max() {
 port::AuthenticationSettings socket_settings() {
   port::AuthenticationSettings settings;
   settings.limits.connections_max = connections_max();
+  // All ranks of a job come at the same time.
+  settings.half_open_max =
+      std::max(settings.half_open_max, settings.limits.connections_max / kHalfOpenPart);
   return settings;
 }
 
