@@ -1,9 +1,9 @@
 /* One of several jobs that use a file at the same time in atomic mode: atomic_jobs FILE JOB ROUNDS
- * [world|self|dense|private]. Every rank writes the same interleaved runs, each time with a value
+ * [world|self|dense|private|pauses]. Every rank writes the same interleaved runs, each time with a value
  * of its own, and reads them back: all values read must be equal, whoever wrote them. With "self"
  * each rank opens the file by itself; with "dense" it also writes what lies between the runs, as
- * one run; with "private" each has runs of its own. With 0 rounds it goes on until there is a file
- * FILE.stop. Prints "running" when the first round is over, and the reads that were not whole; the
+ * one run; with "private" each has runs of its own; with "pauses" nothing is asked for a while
+ * after the first round. With 0 rounds it goes on until there is a file FILE.stop. Prints "running" when the first round is over, and the reads that were not whole; the
  * exit code is 1 if there were any. */
 #include <mpi.h>
 #include <stdio.h>
@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
     torn += !is_whole(found, dense);
     if (round == 0 && rank == 0) puts("running");
     if (round == 0) fflush(stdout);
+    if (round == 0 && strcmp(kind, "pauses") == 0) sleep(4);
   }
   MPI_Type_free(&spread);
   must(MPI_File_close(&file), "close");

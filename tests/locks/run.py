@@ -287,6 +287,14 @@ def more_ranks_than_a_server_takes(jobs):
         assert proxies, f"no proxy was there: {variables}"
 
 
+def pause_of_a_job_of_two_nodes(jobs):
+    """For longer than a server stays that nobody needs; ranks of the other node could not start it
+    again."""
+    nothing_left(jobs)
+    check_whole(jobs, jobs.start("atomic_jobs", "1", "3", "pauses", ranks=4,
+                                 TESSERA_FAKE_NODES="2"))
+
+
 def unreachable_service(jobs):
     """Where no server can be started, ranges of the file system do, from first to last byte."""
     check_whole(jobs, *[jobs.start("atomic_jobs", str(i), str(ROUNDS // 3),
@@ -369,7 +377,7 @@ def nothing_left(jobs):
 SCENES = [jobs_of_one_node, job_of_the_stock_library, views_in_turn, job_with_dense_views,
           program_outside, deleted_file, control_without_locks, killed_lock_servers,
           file_system_without_locks, servers_of_the_user, more_ranks_than_a_server_takes,
-          unreachable_service, lock_that_was_lost,
+          pause_of_a_job_of_two_nodes, unreachable_service, lock_that_was_lost,
           late_write_of_an_object_file, nothing_left]
 
 
