@@ -196,8 +196,8 @@ base::Result<Case> make_case(std::vector<Interval> objects) {
       searcher("sorted array", indexes, search_sorted),
       searcher("midpoint tree", indexes, search_midpoint)};
   measured.note =
-      fmt::format("midpoint tree depth {}, object index {:.1f} MB", indexes->midpoint->depth(),
-                  static_cast<double>(indexes->index->memory_bytes()) / 1e6);
+      fmt::format("midpoint tree depth {}, object index {:.1f} MiB", indexes->midpoint->depth(),
+                  static_cast<double>(indexes->index->memory_bytes()) / (1 << 20));
   return measured;
 }
 

@@ -22,7 +22,8 @@ using base::Result;
 
 constexpr int kReadTrials = 15;
 constexpr int kRemapTrials = 5;
-constexpr double kMega = 1e6;  // bytes in a MB, nanoseconds in a ms
+constexpr double kMiB = 1 << 20;
+constexpr double kMs = 1e6;
 
 struct Machine {
   std::shared_ptr<MpiPool> pool = std::make_shared<MpiPool>();
@@ -41,13 +42,13 @@ Result<Case> make_copies_case(int side) {
   const auto extra = static_cast<double>(plan.extra_bytes());
   const auto whole = static_cast<double>(wall.file_bytes());
   Case measured;
-  measured.unit = "MB";
+  measured.unit = "MiB";
   measured.kind = Kind::kSize;
   measured.x = side;
   measured.x_label = "screens on a side";
-  measured.ours = sized("copies of shared bytes", extra / kMega);
+  measured.ours = sized("copies of shared bytes", extra / kMiB);
   measured.note =
-      fmt::format("{:.1f} % of the file's {:.1f} MB", 100 * extra / whole, whole / kMega);
+      fmt::format("{:.1f} % of the file's {:.1f} MiB", 100 * extra / whole, whole / kMiB);
   return measured;
 }
 
@@ -124,15 +125,15 @@ Result<Case> make_remap_case(const Machine& machine, int side) {
   TESSERA_TRY(const auto times, medians_ns({remap, remap_contestant(files, true)}, kRemapTrials));
   Case measured;
   measured.unit = "ms";
-  measured.unit_ns = kMega;
+  measured.unit_ns = kMs;
   measured.x = side;
   measured.x_label = "screens on a side";
   measured.ours = remap;
   measured.note = fmt::format(
       "a read takes {:.1f} ms, {} {:.1f} ms: {:.1f} ms saved each; paid after {} reads; with sync "
       "the remap takes {:.1f} ms, paid after {} reads",
-      reads.ours_ns / kMega, reads.stock, reads.stock_ns / kMega,
-      (reads.stock_ns - reads.ours_ns) / kMega, reads_to_pay(times[0], reads), times[1] / kMega,
+      reads.ours_ns / kMs, reads.stock, reads.stock_ns / kMs,
+      (reads.stock_ns - reads.ours_ns) / kMs, reads_to_pay(times[0], reads), times[1] / kMs,
       reads_to_pay(times[1], reads));
   return measured;
 }

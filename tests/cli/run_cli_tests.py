@@ -552,6 +552,14 @@ class Remap(unittest.TestCase):
                                       timeout=SECONDS_MAX, check=False)
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn("open none: No such file or directory", done.stderr)
+                again = ["in", mpi, "--views", "columns.json", "--only-views"]
+                done = subprocess.run([*launch, PROGRAM, "remap", *again], capture_output=True,
+                                      text=True, cwd=self.folder, timeout=SECONDS_MAX, check=False)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("--force replaces it", done.stderr)
+                self.check(mpi)
+                self.remap(*again, "--force", launch=launch)
+                self.check(mpi)
 
     def test_refusals(self):
         def refused(message, code, *arguments):
