@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "tessera/base/checked.hpp"
+#include "tessera/base/page.hpp"
 #include "tessera/move/independent.hpp"
 #include "tessera/move/islands.hpp"
 #include "tessera/move/large_pages.hpp"
@@ -56,17 +57,18 @@ bool MappedTransfer::is_filled(const Island& window) const {
 
 // Makes the file long enough to be stored to, also where an earlier move has done so, for others
 // may have cut it since. Setting its size could cut what another process has written meanwhile;
-// reserving and writing only extend. A byte is written even where the file is long enough: another
+// reserving and writing only extend. Either is done even where the file is long enough: another
 // process that extends it may still be in the system call that does, which clears the page behind
-// the old end after the new size can be seen; writing waits for it.
+// the old end after the new size can be seen; both wait for it.
 bool MappedTransfer::extend_file(const Island& window) {
   const PhaseTimer timer(context_.phases, &Phases::io_ns);
   const auto size = file_.size();
   if (!size) return false;
   const int64_t end = window.file.end;
-  // Pages of reserved space are quicker to come by, but gaps would take space too.
-  const int64_t begin = std::max(*size, window.file.begin);
-  if (begin < end && is_filled(window) && file_.reserve_range(begin, end)) return true;
+  // Pages of reserved space are quicker to come by, and a byte that is written makes a small page
+  // where a large one could be; but gaps would take space too.
+  const int64_t begin = std::min(std::max(*size, window.file.begin), end - 1);
+  if (is_filled(window) && file_.reserve_range(begin, end)) return true;
   const int64_t last = move_.memory.position(window.stream.end - 1)[0];
   return static_cast<bool>(file_.write_at(end - 1, {move_.base + last, 1}));
 }
@@ -186,11 +188,19 @@ int64_t MappedTransfer::run() {
   return done;
 }
 
-// The part of a move that lies in the file: reads end at its end.
-Move in_file(const Move& move, port::PlainFile& file) {
-  if (move.direction == Direction::kWrite) return move;
-  const auto size = file.size();
-  return size ? move.clip({0, move.file.offset_of(*size)}) : move.clip({0, 0});
+// The part of a move that is made through a mapping: reads end at the end of the file. So does a
+// write that makes a file longer, at its last whole page: a file that ends inside a page has that
+// page in memory, small, and no large page can be made around it. What follows is written.
+Move in_mapping(const Move& move, Context& context) {
+  const auto size = context.file.size();
+  const pattern::Interval span = move.file.span();
+  if (move.direction == Direction::kRead) {
+    return move.clip({0, size ? move.file.offset_of(*size) : 0});
+  }
+  const int64_t whole_end = span.end / base::kPageBytes * base::kPageBytes;
+  const bool lengthens = size && *size < span.end && span.begin < whole_end;
+  if (!lengthens || !fills(move.size(), span.length(), context.companions)) return move;
+  return move.clip({0, move.file.offset_of(whole_end)});
 }
 
 }  // namespace
@@ -211,7 +221,7 @@ bool is_local(const port::File& file) {
 
 Transfer execute_mapped(const Move& move, Context& context) {
   auto& file = dynamic_cast<port::PlainFile&>(context.file);
-  const Move there = in_file(move, file);
+  const Move there = in_mapping(move, context);
   const int64_t done = there.size() > 0 ? MappedTransfer(there, file, context).run() : 0;
   if (done == move.size()) return {done, {}};
   // System calls find the end of the file, or the reason why a page could not be had; and what was

@@ -221,6 +221,8 @@ base::Result<void> PlainFile::reserve(int64_t size) {
 
 base::Result<void> PlainFile::reserve_range(int64_t begin, int64_t end) {
   TESSERA_ASSERT(0 <= begin && begin < end);
+  // The system asks only where the file becomes longer.
+  if (end > size_limit()) return base::fail_errno(EFBIG, "reserve" + range_text(begin, end));
   const WithoutSizeSignal quiet;
   if (uninterrupted([&] { return ::fallocate(descriptor(), 0, begin, end - begin); }) == 0) {
     return {};

@@ -80,6 +80,8 @@ TEST(SizeLimit, IsAnErrorAlsoIfItComesAfterTheOpen) {
       for (int64_t i = 0; i < 100; ++i) segments.push_back({at + i * 200, bytes});
       EXPECT_EQ(file->write_list(segments).status.error().errno_value, EFBIG);
     }
+    // The file is longer than that, so the system would reserve it.
+    EXPECT_EQ(file->reserve_range(kLimit, kLimit + 1).error().errno_value, EFBIG);
     EXPECT_TRUE(file->write_at(kLimit - 100, bytes));
     EXPECT_FALSE(is_pending());
   });
