@@ -1,10 +1,11 @@
 /* One of several jobs that use a file at the same time in atomic mode: atomic_jobs FILE JOB ROUNDS
- * [world|self|dense|private|pauses]. Every rank writes the same interleaved runs, each time with a value
- * of its own, and reads them back: all values read must be equal, whoever wrote them. With "self"
- * each rank opens the file by itself; with "dense" it also writes what lies between the runs, as
- * one run; with "private" each has runs of its own; with "pauses" nothing is asked for a while
- * after the first round. With 0 rounds it goes on until there is a file FILE.stop. Prints "running" when the first round is over, and the reads that were not whole; the
- * exit code is 1 if there were any. */
+ * [world|self|dense|private|pauses]. Every rank writes the same interleaved runs, each time with a
+ * value of its own, and reads them back: all values read must be equal, whoever wrote them. With
+ * "self" each rank opens the file by itself; with "dense" it also writes what lies between the
+ * runs, as one run; with "private" each has runs of its own; with "pauses" nothing is asked for a
+ * while after the first round. With 0 rounds it goes on until there is a file FILE.stop. Prints
+ * "running" when the first round is over, and the reads that were not whole; the exit code is 1 if
+ * there were any. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
