@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bench/mpiio_stock.hpp"
+#include "bench/other_build.hpp"
 
 namespace tessera::bench {
 
@@ -39,6 +40,9 @@ base::Result<Case> make_halo(const std::shared_ptr<MpiPool>& pool) {
   for (const StockMode& mode : field.contenders) {
     measured.peers.push_back(stock_contestant(pool, mode, operation));
   }
+  TESSERA_TRY(MpiJob* const job, pool->job(ours, false));
+  TESSERA_TRY(const int64_t bytes, job->prepare(operation.workload));
+  measured.not_compared = not_compared_when_repeated(bytes / kRanks);
   measured.against = kWithout;
   measured.dropped_ns = field.dropped_ns;
   measured.bars = {{Bar::Kind::kRatioAtLeast, 1.2, kWithout}};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/mpiio_stock.hpp"
+#include "bench/other_build.hpp"
 
 namespace tessera::bench {
 
@@ -106,7 +107,10 @@ base::Result<Case> own_case(const Spot& spot, const Tools& tools) {
   measured.repetitions_help = is_slow(spot);
   TESSERA_TRY(const Contestant ours, own_contestant(spot, Policy::kOptimal, kAutomatic, tools));
   TESSERA_TRY(const Operation operation, operation_of(spot, Policy::kOptimal, kAutomatic, tools));
-  if (spot.load == 1) measured.not_compared = "meshes with 1 double a node";
+  TESSERA_TRY(MpiJob* const job, tools.pool->job(own_job(spot.ranks), false));
+  TESSERA_TRY(const int64_t bytes, job->prepare(operation.workload));
+  measured.not_compared = spot.load == 1 ? "meshes with 1 double a node"
+                                         : not_compared_when_repeated(bytes / spot.ranks);
   set_ours(tools.pool, ours.name, own_job(spot.ranks), operation, measured);
   return measured;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bench/mpiio_stock.hpp"
+#include "bench/other_build.hpp"
 
 namespace tessera::bench {
 
@@ -172,15 +173,12 @@ struct Spot {
   Access access = Access::kCollective;
 };
 
-// Why a case is not compared with another build. What a rank moves of a file again and again, and
-// takes less than 4 MiB of, earlier builds moved through a mapping that they kept.
+// Why a case is not compared with another build.
 std::string not_compared(const Spot& spot, int64_t bytes) {
   const Work& work = spot.work;
   const bool repeated = work.timed == Timed::kTransfer && !work.fresh;
-  if (!work.not_compared.empty() || !repeated || bytes / spot.place.ranks >= 4 * kMiB) {
-    return work.not_compared;
-  }
-  return "repeated runs below 4 MiB";
+  if (!work.not_compared.empty() || !repeated) return work.not_compared;
+  return not_compared_when_repeated(bytes / spot.place.ranks);
 }
 
 base::Result<Case> make_case(const Spot& spot, const std::shared_ptr<MpiPool>& pool,

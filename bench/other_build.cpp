@@ -48,4 +48,9 @@ base::Result<void> run_tessera(const std::string& build, const std::vector<std::
                     fmt::format("{} {} ended with {}", command[0], words.at(0), status));
 }
 
+std::string not_compared_when_repeated(int64_t bytes_of_a_rank) {
+  constexpr int64_t kMappedMin = int64_t{4} << 20;
+  return bytes_of_a_rank < kMappedMin ? "repeated runs below 4 MiB" : "";
+}
+
 }  // namespace tessera::bench

@@ -3,6 +3,7 @@
 // Set once, before cases are made. Thread safety: set before threads start.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,10 @@ namespace tessera::bench {
 // unless it ends with 0, and where it cannot be started.
 [[nodiscard]] base::Result<void> run_tessera(const std::string& build,
                                              const std::vector<std::string>& words);
+
+// Why a transfer that is repeated on an open file is not compared with another build, by what each
+// rank moves of it; empty if it is. Less than 4 MiB earlier builds moved through a mapping that
+// they kept.
+[[nodiscard]] std::string not_compared_when_repeated(int64_t bytes_of_a_rank);
 
 }  // namespace tessera::bench
