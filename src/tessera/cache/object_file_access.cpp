@@ -180,8 +180,12 @@ Result<ObjectFile::Placed> ObjectFile::place(const Move& move) {
     TESSERA_TRY_VOID(hold_contents(placed.contents_bytes));
   }
   auto taken = take_places(move.size());
-  if (taken) placed.extents = *std::move(taken);
-  Result<void> fits = taken ? check_limit(move, placed) : Result<void>(base::failure_of(taken));
+  if (!taken) {
+    release_contents(placed.contents_bytes);
+    return base::failure_of(taken);
+  }
+  placed.extents = *std::move(taken);
+  const Result<void> fits = check_limit(move, placed);
   if (fits) return placed;
   give_back(placed);
   return base::failure_of(fits);
