@@ -7,7 +7,7 @@
 // for checksums, by the length of its changes for the map.
 //
 // Ranks write at the same time, and none knows what the others are writing. So there is one count
-// of all ranks (Ranks::contents): before a rank writes it counts in what that adds, and reserves
+// of all ranks (Numbers::contents): before a rank writes it counts in what that adds, and reserves
 // room for all that was counted in before. A rank counts in ahead, so most writes need no count.
 //   (ROOM-1) Room that is there is as long as need() was when it was reserved.
 //   (ROOM-2) What a rank holds and has used is counted in, but for what a write used beyond what it
